@@ -1,0 +1,356 @@
+"""The graph: one frozen value that every other part of the package receives."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from heterophily.data.adjacency import (
+    Direction,
+    EdgeNotes,
+    SelfLoops,
+    adjacency_from_edges,
+)
+from heterophily.data.splits import PARTS, SplitBatch
+from heterophily.errors import InputError
+
+if TYPE_CHECKING:
+    from heterophily.data.report import GraphReport
+
+UNLABELLED = -1
+_HASH_BLOCK = 4096  # rows of features hashed at a time, so a dense matrix is never copied whole
+_EXACT_IN_FLOAT32 = 2**24
+
+
+def _checked_adjacency(adjacency: Any, is_directed: bool) -> sp.csr_array:
+    matrix = sp.csr_array(adjacency)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise InputError(f"the adjacency matrix has shape {matrix.shape}, expected (N, N)")
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+    if matrix.dtype not in (np.float32, np.float64):
+        matrix = matrix.astype(np.float32 if matrix.dtype.kind == "b" else np.float64)
+    if matrix.nnz and not (np.isfinite(matrix.data).all() and matrix.data.min() >= 0):
+        raise InputError("the adjacency matrix holds a negative or non-finite weight")
+    if not is_directed and (matrix != matrix.T).nnz:
+        raise InputError(
+            "the adjacency matrix is not symmetric; build the graph with Graph.from_scipy(..., "
+            "direction='drop'), or pass is_directed=True"
+        )
+    if matrix.nnz and (matrix.data == 0).any():
+        matrix = matrix.copy()
+        matrix.eliminate_zeros()
+    return matrix
+
+
+def _checked_features(features: Any, num_nodes: int) -> sp.csr_array | NDArray[Any] | None:
+    if features is None:
+        return None
+    is_sparse = sp.issparse(features)
+    matrix = sp.csr_array(features) if is_sparse else np.asarray(features)
+    if matrix.ndim != 2 or matrix.shape[0] != num_nodes:
+        raise InputError(f"features have shape {matrix.shape}, expected ({num_nodes}, F)")
+    values = matrix.data if is_sparse else matrix
+    if values.dtype.kind not in "fiub":
+        raise InputError(f"features must be numbers, got {values.dtype}")
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
+        row, column = _first_non_finite(matrix)
+        raise InputError(f"features[{row}, {column}] is not a finite number")
+    if values.dtype not in (np.float32, np.float64):
+        exact = values.size == 0 or np.abs(values.astype(np.float64)).max() <= _EXACT_IN_FLOAT32
+        is_short = values.dtype == np.float16 or (values.dtype.kind in "iub" and exact)
+        matrix = matrix.astype(np.float32 if is_short else np.float64)
+    if is_sparse and not (matrix.has_canonical_format and (matrix.data != 0).all()):
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+        matrix.eliminate_zeros()
+    return matrix
+
+
+def _first_non_finite(matrix: Any) -> tuple[int, int]:
+    if not sp.issparse(matrix):
+        row, column = np.argwhere(~np.isfinite(matrix))[0]
+        return int(row), int(column)
+    entry = int(np.flatnonzero(~np.isfinite(matrix.data))[0])
+    row = int(np.searchsorted(matrix.indptr, entry, side="right")) - 1
+    return row, int(matrix.indices[entry])
+
+
+def encode_labels(
+    labels: ArrayLike | None, num_nodes: int, class_names: tuple[str, ...] | None
+) -> tuple[NDArray[np.int64], tuple[str, ...]]:
+    """Return labels as classes 0..C-1 (-1 = unlabelled) and the name of each class.
+
+    Integer labels may be any non-negative numbers; without ``class_names`` they are numbered in
+    increasing order and named by their digits.
+    """
+    if labels is None:
+        return np.full(num_nodes, UNLABELLED, np.int64), class_names or ()
+    array = np.asarray(labels)
+    if array.shape != (num_nodes,):
+        raise InputError(f"labels have shape {array.shape}, expected ({num_nodes},): one per node")
+    if array.dtype.kind == "f" and (array == np.floor(array)).all():
+        array = array.astype(np.int64)
+    if array.dtype.kind not in "iub":
+        raise InputError(f"labels must be whole numbers (-1 = unlabelled), got {array.dtype}")
+    array = array.astype(np.int64)
+    if num_nodes and array.min() < UNLABELLED:
+        node = int(np.flatnonzero(array < UNLABELLED)[0])
+        raise InputError(
+            f"labels[{node}] = {array[node]}; labels are 0, 1, 2, ... and -1 for an unlabelled node"
+        )
+    if class_names is not None:
+        if num_nodes and array.max() >= len(class_names):
+            node = int(np.flatnonzero(array >= len(class_names))[0])
+            raise InputError(
+                f"labels[{node}] = {array[node]} but there are {len(class_names)} class names"
+            )
+        return array, tuple(str(name) for name in class_names)
+    present = np.unique(array[array != UNLABELLED])
+    encoded = np.full(num_nodes, UNLABELLED, np.int64)
+    labelled = array != UNLABELLED
+    encoded[labelled] = np.searchsorted(present, array[labelled])
+    return encoded, tuple(str(value) for value in present)
+
+
+def _frozen(array: Any) -> Any:
+    """Forbid writing into an array or the parts of a sparse matrix."""
+    if sp.issparse(array):
+        for part in (array.data, array.indices, array.indptr):
+            part.setflags(write=False)
+    elif array is not None:
+        array.setflags(write=False)
+    return array
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """A graph with node features and labels: immutable, checked when made.
+
+    Parameters
+    ----------
+    adjacency
+        (N, N) CSR, entries 1 or positive weights; symmetric unless ``is_directed``. Entry
+        ``[u, v]`` is the edge from u to v.
+    features
+        (N, F) CSR or dense, finite; ``None`` when the graph has none.
+    labels
+        (N,) whole numbers, -1 = unlabelled. Stored as classes 0..C-1.
+    class_names
+        Name of each class; by default the digits of the labels.
+    node_ids
+        (N,) distinct integers or strings by which the user knows the nodes; default 0..N-1.
+    splits
+        Fixed splits that come with the data.
+    name
+        What to call the graph in tables and reports.
+    is_directed
+        Whether the adjacency matrix may be unsymmetric.
+    notes
+        What the importer found and did (see :class:`EdgeNotes`).
+    remarks
+        Further sentences of the importer, for the report.
+
+    Examples
+    --------
+    >>> graph = Graph.from_edges([0, 1], [1, 2], labels=[0, 0, 1])
+    >>> graph
+    Graph('graph', nodes=3, edges=2, features=0, classes=2)
+    """
+
+    adjacency: sp.csr_array
+    features: sp.csr_array | NDArray[Any] | None = None
+    labels: NDArray[np.int64] = None  # type: ignore[assignment]  # filled in __post_init__
+    class_names: tuple[str, ...] = None  # type: ignore[assignment]
+    node_ids: NDArray[Any] = None  # type: ignore[assignment]
+    splits: SplitBatch | None = None
+    name: str = "graph"
+    is_directed: bool = False
+    notes: EdgeNotes = field(default_factory=EdgeNotes)
+    remarks: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Check every part once; the code behind trusts."""
+        adjacency = _checked_adjacency(self.adjacency, self.is_directed)
+        num_nodes = int(adjacency.shape[0])
+        labels, class_names = encode_labels(self.labels, num_nodes, self.class_names)
+        node_ids = np.arange(num_nodes) if self.node_ids is None else np.array(self.node_ids)
+        if node_ids.shape != (num_nodes,) or node_ids.dtype.kind not in "iuU":
+            raise InputError(
+                f"node_ids must be {num_nodes} integers or strings, got "
+                f"{node_ids.dtype} of shape {node_ids.shape}"
+            )
+        if self.node_ids is not None:
+            unique, counts = np.unique(node_ids, return_counts=True)
+            if unique.size != num_nodes:
+                raise InputError(f"node id {unique[counts > 1][0]!s} occurs more than once")
+        if self.splits is not None and self.splits.num_nodes != num_nodes:
+            raise InputError(
+                f"the splits are for {self.splits.num_nodes} nodes, the graph has {num_nodes}"
+            )
+        values = {
+            "adjacency": _frozen(adjacency),
+            "features": _frozen(_checked_features(self.features, num_nodes)),
+            "labels": _frozen(labels),
+            "class_names": class_names,
+            "node_ids": _frozen(node_ids),
+            "remarks": tuple(self.remarks),
+        }
+        for key, value in values.items():
+            object.__setattr__(self, key, value)
+
+    # --- construction -------------------------------------------------------------------------
+
+    @classmethod
+    def from_edges(
+        cls,
+        source: ArrayLike,
+        target: ArrayLike,
+        *,
+        num_nodes: int | None = None,
+        weight: ArrayLike | None = None,
+        direction: Direction = "drop",
+        self_loops: SelfLoops = "remove",
+        features: Any = None,
+        labels: ArrayLike | None = None,
+        **parts: Any,
+    ) -> Graph:
+        """Build from edge arrays of node numbers; ``parts`` are further fields of the graph.
+
+        The number of nodes is ``num_nodes``, or else that of ``labels`` or ``features``, or else
+        the largest node number plus one.
+        """
+        if num_nodes is None:
+            for given in (labels, features):
+                if given is not None:
+                    num_nodes = given.shape[0] if hasattr(given, "shape") else len(given)  # type: ignore[arg-type]
+                    break
+            else:
+                ends = [np.asarray(ids) for ids in (source, target)]
+                num_nodes = 1 + max((int(ids.max()) for ids in ends if ids.size), default=-1)
+        adjacency, notes = adjacency_from_edges(
+            source,
+            target,
+            num_nodes=num_nodes,
+            weight=weight,
+            direction=direction,
+            self_loops=self_loops,
+        )
+        return cls(
+            adjacency=adjacency,
+            features=features,
+            labels=labels,  # type: ignore[arg-type]
+            is_directed=direction == "keep",
+            notes=notes,
+            **parts,
+        )
+
+    # --- sizes --------------------------------------------------------------------------------
+
+    @property
+    def num_nodes(self) -> int:
+        """Number of nodes N."""
+        return int(self.adjacency.shape[0])
+
+    @property
+    def num_edges(self) -> int:
+        """Number of edges: pairs when undirected, ordered pairs when directed; loops count once."""
+        if self.is_directed:
+            return int(self.adjacency.nnz)
+        loops = int(np.count_nonzero(self.adjacency.diagonal()))
+        return (int(self.adjacency.nnz) + loops) // 2
+
+    @property
+    def num_features(self) -> int:
+        """Number of features F (0 when the graph has none)."""
+        return 0 if self.features is None else int(self.features.shape[1])
+
+    @property
+    def num_classes(self) -> int:
+        """Number of classes C."""
+        return len(self.class_names)
+
+    @property
+    def is_labelled(self) -> NDArray[np.bool_]:
+        """Mask (N,) of the nodes that have a label."""
+        return np.asarray(self.labels != UNLABELLED)
+
+    @cached_property
+    def is_weighted(self) -> bool:
+        """Whether any edge has a weight other than 1."""
+        return bool((self.adjacency.data != 1).any())
+
+    # --- identity -----------------------------------------------------------------------------
+
+    @cached_property
+    def content_hash(self) -> str:
+        """sha256 of the adjacency, the features and the labels, in canonical form.
+
+        Independent of storage: dense or CSR, float32 or float64 holding equal values hash
+        alike. Names, ids and splits do not enter.
+        """
+        digest = hashlib.sha256(b"heterophily graph 1")
+
+        def add(tag: str, array: NDArray[Any], dtype: str) -> None:
+            data = np.ascontiguousarray(array, dtype=dtype)
+            digest.update(f"|{tag} {data.shape}|".encode())
+            digest.update(memoryview(data).cast("B") if data.size else b"")
+
+        add("indptr", self.adjacency.indptr, "<i8")
+        add("indices", self.adjacency.indices, "<i4")
+        if self.is_weighted:
+            add("weights", self.adjacency.data, "<f8")
+        add("labels", self.labels, "<i8")
+        if self.features is not None:
+            digest.update(f"|features {self.features.shape}|".encode())
+            for start in range(0, self.num_nodes, _HASH_BLOCK):
+                block = sp.csr_array(self.features[start : start + _HASH_BLOCK])
+                block.eliminate_zeros()
+                add("row lengths", np.diff(block.indptr), "<i8")
+                add("columns", block.indices, "<i4")
+                add("values", block.data, "<f8")
+        return digest.hexdigest()
+
+    def replace(self, **changes: Any) -> Graph:
+        """Return a copy with some fields changed."""
+        return replace(self, **changes)
+
+    @cached_property
+    def report(self) -> GraphReport:
+        """What is in this graph and what its importer did."""
+        from heterophily.data.report import GraphReport
+
+        return GraphReport.of(self)
+
+    def __repr__(self) -> str:
+        """Return the name and the sizes."""
+        return (
+            f"Graph({self.name!r}, nodes={self.num_nodes}, edges={self.num_edges}, "
+            f"features={self.num_features}, classes={self.num_classes})"
+        )
+
+    def _repr_html_(self) -> str:
+        """Return the report as HTML, for notebooks."""
+        return self.report._repr_html_()
+
+
+def same_content(first: Graph, second: Graph) -> bool:
+    """Whether two graphs agree in structure, features, labels, names, ids and splits."""
+    if first.content_hash != second.content_hash or first.class_names != second.class_names:
+        return False
+    if not np.array_equal(first.node_ids.astype(str), second.node_ids.astype(str)):
+        return False
+    if (first.splits is None) != (second.splits is None):
+        return False
+    if first.splits is None or second.splits is None:
+        return True
+    return all(
+        np.array_equal(getattr(first.splits, part), getattr(second.splits, part)) for part in PARTS
+    )

@@ -1,0 +1,246 @@
+"""Train, validation and test nodes: checked values, and the rules that draw them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from heterophily.errors import InputError
+
+PARTS = ("train", "validation", "test")
+
+
+def _as_masks(values: ArrayLike, part: str, num_nodes: int | None) -> NDArray[np.bool_]:
+    """Return boolean masks from masks (any shape) or from a list of node numbers."""
+    array = np.asarray(values)
+    if array.dtype == np.bool_:
+        if num_nodes is not None and array.shape[-1] != num_nodes:
+            raise InputError(
+                f"the {part} mask has {array.shape[-1]} entries but the graph has {num_nodes} nodes"
+            )
+        return array
+    if array.dtype.kind not in "iu" and array.size:
+        raise InputError(f"the {part} set must be a mask or node numbers, got {array.dtype}")
+    if num_nodes is None:
+        raise InputError(f"the {part} set holds node numbers: pass num_nodes with it")
+    mask = np.zeros(num_nodes, np.bool_)
+    bad = np.flatnonzero((array < 0) | (array >= num_nodes))
+    if bad.size:
+        raise InputError(
+            f"the {part} set names node {array[bad[0]]}; the graph has {num_nodes} nodes, "
+            "numbered from 0"
+        )
+    mask[array.astype(np.int64)] = True
+    return mask
+
+
+def _check(split: Split | SplitBatch) -> None:
+    """Refuse empty or overlapping parts; name the node (and the split) that offends."""
+    masks = [np.atleast_2d(getattr(split, part)) for part in PARTS]
+    if len({mask.shape for mask in masks}) != 1:
+        shapes = ", ".join(f"{part} {mask.shape}" for part, mask in zip(PARTS, masks, strict=True))
+        raise InputError(f"the masks of a split must have one shape, got {shapes}")
+    for a in range(3):
+        empty = np.flatnonzero(~masks[a].any(axis=1))
+        if empty.size:
+            raise InputError(f"the {PARTS[a]} set of split {empty[0]} is empty")
+        for b in range(a + 1, 3):
+            both = np.argwhere(masks[a] & masks[b])
+            if both.size:
+                row, node = both[0]
+                raise InputError(
+                    f"node {node} is in both the {PARTS[a]} and the {PARTS[b]} set of split {row}"
+                )
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """One division of the nodes: three masks of shape (N,), disjoint and not empty.
+
+    Node numbers are accepted too, with ``num_nodes``: see :meth:`from_parts`.
+    """
+
+    train: NDArray[np.bool_]
+    validation: NDArray[np.bool_]
+    test: NDArray[np.bool_]
+
+    def __post_init__(self) -> None:
+        """Check the masks and freeze them."""
+        for part in PARTS:
+            mask = _as_masks(getattr(self, part), part, None)
+            if mask.ndim != 1:
+                raise InputError(f"the {part} mask of a Split has shape {mask.shape}, expected (N,)")
+            mask = mask.copy()
+            mask.setflags(write=False)
+            object.__setattr__(self, part, mask)
+        _check(self)
+
+    @classmethod
+    def from_parts(
+        cls, train: ArrayLike, validation: ArrayLike, test: ArrayLike, *, num_nodes: int
+    ) -> Split:
+        """Build from masks or lists of node numbers.
+
+        >>> Split.from_parts([0, 1], [2], [3], num_nodes=4).sizes
+        (2, 1, 1)
+        """
+        parts = zip(PARTS, (train, validation, test), strict=True)
+        return cls(*(_as_masks(values, part, num_nodes) for part, values in parts))
+
+    @property
+    def sizes(self) -> tuple[int, int, int]:
+        """Numbers of training, validation and test nodes."""
+        return int(self.train.sum()), int(self.validation.sum()), int(self.test.sum())
+
+
+@dataclass(frozen=True, eq=False)
+class SplitBatch:
+    """R splits of one graph: three masks of shape (R, N). Indexing gives a :class:`Split`."""
+
+    train: NDArray[np.bool_]
+    validation: NDArray[np.bool_]
+    test: NDArray[np.bool_]
+
+    def __post_init__(self) -> None:
+        """Check the masks and freeze them."""
+        for part in PARTS:
+            mask = _as_masks(getattr(self, part), part, None)
+            if mask.ndim != 2:
+                raise InputError(
+                    f"the {part} masks of a SplitBatch have shape {mask.shape}, expected (R, N)"
+                )
+            mask = mask.copy()
+            mask.setflags(write=False)
+            object.__setattr__(self, part, mask)
+        _check(self)
+
+    @classmethod
+    def stack(cls, splits: Sequence[Split]) -> SplitBatch:
+        """Stack splits of one graph."""
+        if not splits:
+            raise InputError("a SplitBatch needs at least one split")
+        sizes = {split.train.size for split in splits}
+        if len(sizes) != 1:
+            raise InputError(f"splits of different graphs cannot be stacked: sizes {sorted(sizes)}")
+        return cls(*(np.stack([getattr(split, part) for split in splits]) for part in PARTS))
+
+    @property
+    def num_nodes(self) -> int:
+        """Number of nodes N."""
+        return int(self.train.shape[1])
+
+    def __len__(self) -> int:
+        """Return the number of splits R."""
+        return int(self.train.shape[0])
+
+    def __getitem__(self, index: int) -> Split:
+        """Return split number ``index``."""
+        if not -len(self) <= index < len(self):
+            raise IndexError(f"split {index} of {len(self)}")
+        return Split(*(getattr(self, part)[index] for part in PARTS))
+
+    def __iter__(self) -> Iterator[Split]:
+        """Iterate over the splits."""
+        return (self[index] for index in range(len(self)))
+
+
+def _shuffled(items: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
+    """Shuffle by sorting raw 64-bit draws: NumPy keeps those streams equal across versions."""
+    return items[np.argsort(rng.bit_generator.random_raw(items.size), kind="stable")]
+
+
+def _labelled(labels: NDArray[np.int64]) -> NDArray[np.int64]:
+    labelled = np.flatnonzero(labels >= 0)
+    if labelled.size == 0:
+        raise InputError("no node has a label: a split needs labelled nodes")
+    return labelled
+
+
+def random_split(
+    labels: NDArray[np.int64],
+    *,
+    rng: np.random.Generator,
+    train: float = 0.6,
+    validation: float = 0.2,
+) -> Split:
+    """Draw the paper's "60/20/20" split: the class-balanced rule of GPRGNN.
+
+    ``round(train * N / C)`` training nodes **per class** (all of a smaller class), then
+    ``round(validation * N)`` of the rest for validation; what remains is the test set. Unlabelled
+    nodes belong to no set and do not count in N.
+
+    >>> labels = np.arange(100) % 2
+    >>> random_split(labels, rng=np.random.default_rng(0)).sizes
+    (60, 20, 20)
+    """
+    labelled = _labelled(labels)
+    classes = np.unique(labels[labelled])
+    per_class = round(train * labelled.size / classes.size)
+    chosen = [_shuffled(np.flatnonzero(labels == k), rng)[:per_class] for k in classes]
+    train_mask = np.zeros(labels.size, np.bool_)
+    train_mask[np.concatenate(chosen)] = True
+    rest = _shuffled(labelled[~train_mask[labelled]], rng)
+    num_validation = round(validation * labelled.size)
+    if rest.size <= num_validation or num_validation == 0:
+        raise InputError(
+            f"{labelled.size} labelled nodes in {classes.size} classes leave no node for "
+            f"{'validation' if num_validation == 0 else 'testing'}: bring more labels, smaller "
+            "shares, or splits of your own"
+        )
+    return Split.from_parts(
+        train_mask, rest[:num_validation], rest[num_validation:], num_nodes=labels.size
+    )
+
+
+def stratified_split(
+    labels: NDArray[np.int64],
+    *,
+    rng: np.random.Generator,
+    train: float,
+    validation: float,
+    test: float,
+) -> Split:
+    """Draw train/validation/test shares within every class, as near as whole nodes allow.
+
+    Shares may add up to less than one; the remaining nodes belong to no set. Each class is
+    shuffled and cut at its cumulative shares, rounded, so a share is met to one node per class.
+
+    >>> labels = np.arange(40) % 4
+    >>> stratified_split(
+    ...     labels, rng=np.random.default_rng(0), train=0.5, validation=0.25, test=0.25
+    ... ).sizes
+    (20, 12, 8)
+    """
+    shares = np.array([train, validation, test])
+    if (shares <= 0).any() or shares.sum() > 1 + 1e-9:
+        raise InputError(
+            f"shares train={train}, validation={validation}, test={test} must be positive and add "
+            "up to at most 1"
+        )
+    labelled = _labelled(labels)
+    parts: list[list[NDArray[np.int64]]] = [[], [], []]
+    for k in np.unique(labels[labelled]):
+        nodes = _shuffled(np.flatnonzero(labels == k), rng)
+        cuts = np.floor(np.cumsum(shares) * nodes.size + 0.5 + 1e-9).astype(int)
+        for part, piece in zip(parts, np.split(nodes, cuts)[:3], strict=True):
+            part.append(piece)
+    return Split.from_parts(*(np.concatenate(part) for part in parts), num_nodes=labels.size)
+
+
+def random_splits(labels: NDArray[np.int64], *, repeats: int, seed: int) -> SplitBatch:
+    """Draw ``repeats`` class-balanced 60/20/20 splits; split i depends on ``(seed, i)`` alone."""
+    if repeats < 1:
+        raise InputError(f"repeats={repeats}; ask for at least one split")
+    return SplitBatch.stack(
+        [random_split(labels, rng=split_generator(seed, index)) for index in range(repeats)]
+    )
+
+
+def split_generator(seed: int, index: int) -> np.random.Generator:
+    """Return the generator of split number ``index`` under ``seed``."""
+    if seed < 0:
+        raise InputError(f"seed={seed}; seeds are not negative")
+    return np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, index])))

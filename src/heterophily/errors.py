@@ -1,0 +1,47 @@
+"""The errors of the package: one family, messages that name the place and the remedy."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+class HeterophilyError(Exception):
+    """Base of every error that the package raises on purpose."""
+
+
+class InputError(HeterophilyError, ValueError):
+    """A file, row, column, argument or array is not what it should be."""
+
+
+class UnknownNameError(HeterophilyError, KeyError):
+    """A name is not in the table it was looked up in."""
+
+    def __str__(self) -> str:
+        """Return the message itself (``KeyError`` would print its repr)."""
+        return str(self.args[0])
+
+
+class DataNotFoundError(HeterophilyError, FileNotFoundError):
+    """A dataset is neither on this machine nor downloadable."""
+
+
+class MissingExtraError(HeterophilyError, ImportError):
+    """A feature needs an optional package that is not installed."""
+
+
+def lookup(table: Mapping[str, T], kind: str, name: str) -> T:
+    """Return ``table[name]``, or say which names exist and which is nearest.
+
+    >>> lookup({"cora": 1, "texas": 2}, "dataset", "texsa")
+    Traceback (most recent call last):
+    heterophily.errors.UnknownNameError: unknown dataset 'texsa'; did you mean 'texas'? known: cora, texas
+    """
+    if name in table:
+        return table[name]
+    near = difflib.get_close_matches(name, table, n=1)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    raise UnknownNameError(f"unknown {kind} {name!r}; {hint}known: {', '.join(sorted(table))}")
