@@ -1,0 +1,51 @@
+# Two commands: `make demo` shows the main job on embedded data, `make test` checks everything.
+# Both create .venv and install on first use; nothing needs root.
+
+PYTHON ?= python3
+VENV   ?= .venv
+BIN     = $(VENV)/bin
+READY   = $(VENV)/.ready
+# Real datasets, when they lie beside the project; tests that need them skip otherwise.
+BESIDE  = $(abspath ../shared/data)
+ifneq ($(wildcard $(BESIDE)/texas.npz),)
+export HETEROPHILY_DATA ?= $(BESIDE)
+endif
+
+.PHONY: help setup demo test lint types unit clean
+
+help:
+	@echo "make demo   set up .venv and diagnose embedded graphs"
+	@echo "make test   set up .venv and run lint, types, tests, doctests, README"
+	@echo "make clean  remove .venv and caches"
+
+setup: $(READY)
+
+$(READY): pyproject.toml constraints.txt
+	@echo "== setting up $(VENV) (a few minutes the first time)"
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "error: $(PYTHON) is older than Python 3.11; run make with PYTHON=python3.11 (or newer)" >&2; exit 2; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $(READY)
+
+demo: $(READY)
+	@echo "== heterophily demo"
+	@$(BIN)/heterophily demo
+
+test: lint types unit
+
+lint: $(READY)
+	@echo "== ruff"
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(READY)
+	@echo "== mypy --strict"
+	$(BIN)/mypy
+
+unit: $(READY)
+	@echo "== pytest (unit tests, doctests, README)"
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

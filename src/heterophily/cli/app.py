@@ -1,0 +1,78 @@
+"""The command ``heterophily``: one file per verb; heavy imports only inside the verb that runs."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+import typer
+
+from heterophily.cli import convert, data, demo
+from heterophily.errors import HeterophilyError
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("demo")(demo.demo)
+app.command("convert")(convert.convert)
+app.add_typer(data.app, name="data")
+
+
+def _print_version(value: bool) -> None:
+    if value:
+        from importlib.metadata import version
+
+        typer.echo(f"heterophily {version('heterophily')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: bool = typer.Option(
+        False, "--version", callback=_print_version, is_eager=True, help="Print the version."
+    ),
+) -> None:
+    """Is my heterophily harmful, which model should I use, and why?"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; every foreseeable failure is one line on stderr and exit code 2."""
+    try:
+        code = app(args=argv, prog_name="heterophily", standalone_mode=False)
+    except HeterophilyError as error:
+        return _fail(str(error))
+    except typer.Abort:
+        return _stopped()
+    except MemoryError:
+        return _fail("not enough memory for this graph; close other programs or use a smaller one")
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        return _fail(f"{where}{error.strerror or error}")
+    except KeyboardInterrupt:
+        return _stopped()
+    except Exception as error:
+        if not hasattr(error, "format_message"):  # a usage error of the command-line library
+            raise
+        return _fail(f"{error.format_message()} (see heterophily --help)")
+    return _stopped() if code == 130 else code if isinstance(code, int) else 0
+
+
+def _fail(message: str) -> int:
+    print("error: " + " ".join(message.split()), file=sys.stderr)
+    return 2
+
+
+def _stopped() -> int:
+    print("stopped", file=sys.stderr)
+    return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,19 @@
+"""Fixtures shared by all tests."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+_BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
+
+
+@pytest.fixture(scope="session")
+def data_folder() -> Path:
+    """Folder of the real datasets: HETEROPHILY_DATA, or ``shared/data`` beside the project."""
+    folder = Path(os.environ.get("HETEROPHILY_DATA", _BESIDE))
+    if not (folder / "texas.npz").is_file():
+        pytest.skip(f"the real datasets are not in {folder}; set HETEROPHILY_DATA to their folder")
+    return folder

@@ -1,0 +1,102 @@
+"""Imports point one way: the table of the contributing guide, checked on every file."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).resolve().parents[1] / "src" / "heterophily"
+MAY_IMPORT = {
+    "data": {"data"},
+    "filters": {"filters", "data"},
+    "metrics": {"metrics", "filters", "data"},
+    "diagnosis": {"diagnosis", "metrics", "filters", "data"},
+    "layers": {"layers", "filters", "data"},
+    "models": {"models", "layers", "filters"},
+    "training": {"training", "data"},
+    "experiments": {
+        "experiments",
+        "training",
+        "models",
+        "layers",
+        "metrics",
+        "diagnosis",
+        "filters",
+        "data",
+    },
+}
+WITHOUT_TORCH = ("data", "filters", "metrics", "diagnosis")
+
+
+def imported_modules(path: Path) -> set[str]:
+    tree = ast.parse(path.read_text("utf-8"))
+    names: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import; write the full name"
+            names.add(node.module or "")
+    return names
+
+
+FILES = sorted(SOURCE.rglob("*.py"))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_imports_follow_the_table(path: Path) -> None:
+    folder = path.relative_to(SOURCE).parts[0]
+    if folder not in MAY_IMPORT:
+        return  # cli, errors and the package root: anything
+    for module in imported_modules(path):
+        parts = module.split(".")
+        if parts[0] == "torch":
+            assert folder not in WITHOUT_TORCH, f"{folder} does without PyTorch"
+        if parts[0] != "heterophily" or len(parts) == 1:
+            continue
+        assert parts[1] == "errors" or parts[1] in MAY_IMPORT[folder], (
+            f"{folder} must not import {module}"
+        )
+
+
+def loaded_after(code: str) -> set[str]:
+    script = f"import sys\n{code}\nprint(*sys.modules, sep='\\n')"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=120
+    )
+    return set(done.stdout.splitlines())
+
+
+def test_help_loads_neither_torch_nor_numpy() -> None:
+    loaded = loaded_after(
+        "import contextlib, io\n"
+        "from heterophily.cli.app import main\n"
+        "with contextlib.redirect_stdout(io.StringIO()):\n"
+        "    assert main(['--help']) == 0"
+    )
+    assert "heterophily.cli.app" in loaded
+    assert not loaded & {"torch", "numpy", "scipy", "pyarrow", "networkx", "sklearn"}
+
+
+def test_importing_the_package_loads_nothing_heavy() -> None:
+    loaded = loaded_after("import heterophily")
+    assert not loaded & {"torch", "numpy", "scipy"}
+
+
+def test_every_public_name_exists_and_every_declared_name_is_importable() -> None:
+    import heterophily
+
+    for name in heterophily.__all__:
+        assert getattr(heterophily, name) is not None
+    tree = ast.parse((SOURCE / "__init__.py").read_text("utf-8"))
+    declared = {
+        alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("heterophily.")
+        for alias in node.names
+    }
+    assert declared == set(heterophily.__all__)
