@@ -1,0 +1,1 @@
+"""Declared studies, the paper's hyper-parameters and its published numbers."""

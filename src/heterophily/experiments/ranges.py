@@ -1,0 +1,43 @@
+"""The search ranges of the paper (appendix "Hyperparameter Searching Range")."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from heterophily.errors import lookup
+from heterophily.experiments.paper import SAME_MODEL, read_file
+
+SYNTHETIC = "synthetic"
+"""The dataset name that asks for the ranges of the synthetic experiments."""
+
+RANGE_FILES = ("range-synthetic", "range-ablation", "range-real-world")
+
+
+@cache
+def _ranges(*names: str) -> dict[str, dict[str, Any]]:
+    """Return model -> its entry, without the list of models."""
+    entries = [entry for name in names for entry in read_file("hyperparameters", name)["ranges"]]
+    return {
+        model: {key: value for key, value in entry.items() if key != "models"}
+        for entry in entries
+        for model in entry["models"]
+    }
+
+
+def search_range(model: str, dataset: str) -> dict[str, list[Any]]:
+    """Return the values that the paper searched, per hyper-parameter.
+
+    Deezer-Europe has ranges of its own, "synthetic" stands for the synthetic graphs, and every
+    other dataset, a user's own too, has those that the paper gives "for others".
+
+    >>> search_range("acm-gcn", "cornell")["lr"], search_range("acm-gcn", "deezer-europe")["lr"]
+    ([0.01, 0.05, 0.1], [0.002, 0.01, 0.05])
+    >>> search_range("acm-sgc-1[low,high]", "cora").keys()
+    dict_keys(['lr', 'weight_decay'])
+    """
+    files = RANGE_FILES[:1] if dataset == SYNTHETIC else RANGE_FILES[1:]
+    known = _ranges(*files)
+    entry = lookup(known, "model with a search range in the paper", SAME_MODEL.get(model, model))
+    common = {key: value for key, value in entry.items() if isinstance(value, list)}
+    return {key: list(value) for key, value in (common | entry.get(dataset, {})).items()}
