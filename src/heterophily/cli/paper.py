@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from heterophily.cli import sources
 
 if TYPE_CHECKING:
     from heterophily.metrics.reproduce import Comparison, EstimateComparison
@@ -45,14 +46,12 @@ def metrics(
     datasets: Annotated[
         str | None, typer.Option(help="Datasets of the paper, with commas between; default: all.")
     ] = None,
-    data_folder: Annotated[
-        Path | None, typer.Option(help="Folder that holds the datasets as <name>.npz.")
-    ] = None,
+    data_folder: sources.DataFolder = None,
     estimates: Annotated[
         bool, typer.Option("--estimates", help="Also the estimates from training labels.")
     ] = False,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the draws of the estimates.")] = 0,
-    json: Annotated[bool, typer.Option("--json", help="Print the result as data.")] = False,
+    json: sources.Json = False,
 ) -> None:
     """Print both metric tables: ours, the paper's, and the formula as written.
 

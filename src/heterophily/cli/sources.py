@@ -10,6 +10,7 @@ import typer
 from heterophily.errors import InputError
 
 if TYPE_CHECKING:
+    from heterophily.data.adjacency import Direction, SelfLoops
     from heterophily.data.graph import Graph
 
 GraphArgument = Annotated[
@@ -59,8 +60,8 @@ def open_source(
     offline: bool = False,
 ) -> Graph:
     """Open what the command line names."""
-    direction = "keep" if keep_direction else "drop"
-    self_loops = "keep" if keep_self_loops else "remove"
+    direction: Direction | None = "keep" if keep_direction else None
+    self_loops: SelfLoops | None = "keep" if keep_self_loops else None
     if (graph is None) == (edges is None):
         raise InputError("name one graph: either GRAPH (a name or a file) or --edges with --nodes")
     if edges is None:
@@ -92,8 +93,8 @@ def open_source(
         split=split,
         delimiter={"tab": "\t", "\\t": "\t", "space": " "}.get(delimiter or "", delimiter),
         has_header=has_header,
-        direction=direction,
-        self_loops=self_loops,
+        direction=direction or "drop",
+        self_loops=self_loops or "remove",
     )
 
 

@@ -16,6 +16,7 @@ from heterophily.data.adjacency import (
     EdgeNotes,
     SelfLoops,
     adjacency_from_edges,
+    is_sealed,
 )
 from heterophily.data.splits import PARTS, SplitBatch
 from heterophily.errors import InputError
@@ -29,6 +30,8 @@ _EXACT_IN_FLOAT32 = 2**24
 
 
 def _checked_adjacency(adjacency: Any, is_directed: bool) -> sp.csr_array:
+    if is_sealed(adjacency, is_symmetric=not is_directed):
+        return adjacency
     matrix = sp.csr_array(adjacency)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise InputError(f"the adjacency matrix has shape {matrix.shape}, expected (N, N)")
@@ -54,7 +57,7 @@ def _checked_features(features: Any, num_nodes: int) -> sp.csr_array | NDArray[A
     if features is None:
         return None
     is_sparse = sp.issparse(features)
-    matrix = sp.csr_array(features) if is_sparse else np.asarray(features)
+    matrix: Any = sp.csr_array(features) if is_sparse else np.asarray(features)
     if matrix.ndim != 2 or matrix.shape[0] != num_nodes:
         raise InputError(f"features have shape {matrix.shape}, expected ({num_nodes}, F)")
     values = matrix.data if is_sparse else matrix
@@ -181,13 +184,14 @@ class Graph:
         adjacency = _checked_adjacency(self.adjacency, self.is_directed)
         num_nodes = int(adjacency.shape[0])
         labels, class_names = encode_labels(self.labels, num_nodes, self.class_names)
-        node_ids = np.arange(num_nodes) if self.node_ids is None else np.array(self.node_ids)
+        given_ids: Any = self.node_ids
+        node_ids = np.arange(num_nodes) if given_ids is None else np.array(given_ids)
         if node_ids.shape != (num_nodes,) or node_ids.dtype.kind not in "iuU":
             raise InputError(
                 f"node_ids must be {num_nodes} integers or strings, got "
                 f"{node_ids.dtype} of shape {node_ids.shape}"
             )
-        if self.node_ids is not None:
+        if not (node_ids[1:] > node_ids[:-1]).all():
             unique, counts = np.unique(node_ids, return_counts=True)
             if unique.size != num_nodes:
                 raise InputError(f"node id {unique[counts > 1][0]!s} occurs more than once")
@@ -301,7 +305,7 @@ class Graph:
         def add(tag: str, array: NDArray[Any], dtype: str) -> None:
             data = np.ascontiguousarray(array, dtype=dtype)
             digest.update(f"|{tag} {data.shape}|".encode())
-            digest.update(memoryview(data).cast("B") if data.size else b"")
+            digest.update(data.data.cast("B") if data.size else b"")
 
         add("indptr", self.adjacency.indptr, "<i8")
         add("indices", self.adjacency.indices, "<i4")

@@ -59,10 +59,11 @@ class GraphReport:
             rows = np.repeat(np.arange(graph.num_nodes), np.diff(adjacency.indptr))
             has_in[adjacency.indices[rows != adjacency.indices]] = True
             isolated &= ~has_in
-        num_components, component = connected_components(adjacency, directed=graph.is_directed,
-                                                         connection="weak")
+        num_components, component = connected_components(
+            adjacency, directed=graph.is_directed, connection="weak"
+        )
         sizes = np.bincount(graph.labels[graph.is_labelled], minlength=graph.num_classes)
-        features = graph.features
+        features: Any = graph.features
         zero_rows = 0
         if features is not None:
             filled = np.diff(features.indptr) if sp.issparse(features) else features.any(axis=1)

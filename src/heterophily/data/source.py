@@ -40,21 +40,26 @@ def open_graph(
     *,
     data_folder: str | Path | None = None,
     offline: bool = False,
-    direction: Direction = "drop",
-    self_loops: SelfLoops = "remove",
+    direction: Direction | None = None,
+    self_loops: SelfLoops | None = None,
     fill_unlabelled: int | None = None,
     label: str | None = None,
 ) -> Graph:
     """Open a graph by catalog name or by the path of a ``.npz``, ``.graphml`` or ``.gexf`` file.
 
-    ``label`` names the node attribute that holds the label, for the two markup formats. Tables
-    come in pairs and have their own reader, :func:`heterophily.read_tables`.
+    Without ``direction`` and ``self_loops`` a dataset is made undirected and loses its self loops,
+    and a file written by this package comes back as it was written. ``label`` names the node
+    attribute that holds the label, for the two markup formats. Tables come in pairs and have
+    their own reader, :func:`heterophily.read_tables`.
     """
     from heterophily.data.catalog import DATASETS, load
 
-    options: dict[str, Any] = {"direction": direction, "self_loops": self_loops}
-    if fill_unlabelled is not None:
-        options["fill_unlabelled"] = fill_unlabelled
+    given = {
+        "direction": direction,
+        "self_loops": self_loops,
+        "fill_unlabelled": fill_unlabelled,
+    }
+    options: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
     path = Path(spec)
     reader = READERS.get(path.suffix.lower())
     if reader is not None:

@@ -72,7 +72,9 @@ class Split:
         for part in PARTS:
             mask = _as_masks(getattr(self, part), part, None)
             if mask.ndim != 1:
-                raise InputError(f"the {part} mask of a Split has shape {mask.shape}, expected (N,)")
+                raise InputError(
+                    f"the {part} mask of a Split has shape {mask.shape}, expected (N,)"
+                )
             mask = mask.copy()
             mask.setflags(write=False)
             object.__setattr__(self, part, mask)

@@ -1,0 +1,190 @@
+"""The package's own file: one ``.npz`` per graph, plain arrays, no pickles.
+
+=====================================  =====================================================
+field                                  meaning
+=====================================  =====================================================
+``edge_index`` (2, E)                  edges in the order of the source, nothing dropped
+``x_data, x_indices, x_indptr``,       features as CSR parts, ``x_shape`` = (N, F);
+``x_shape``                            or instead of the four:
+``x`` (N, F)                           dense features
+``y`` (N,)                             class per node, -1 = no label
+``split_train, split_val``,            fixed splits, (S, ceil(N / 8)) bits packed along the
+``split_test``, ``split_count``        node axis, big bit order; S
+``public_train, ...``                  the Planetoid public split, packed in the same way
+``unlabelled``                         nodes whose label is missing although ``y`` has a number
+``edge_weight`` (E,)                   weight per edge
+``class_names`` (C,), ``node_ids`` (N,), ``name``, ``remarks``, ``num_nodes``
+                                       text and numbers as in :class:`Graph`
+``is_directed, has_self_loops``        how the edges are meant (files of :func:`write_npz`)
+=====================================  =====================================================
+
+All but ``edge_index`` may be absent. The files of heterophilous-graphs (``node_features``,
+``node_labels``, ``edges``, masks) are read as well.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from heterophily.data.adjacency import Direction, SelfLoops
+from heterophily.data.atomic import atomic_path
+from heterophily.data.graph import Graph
+from heterophily.data.npz_arrays import read_arrays, write_arrays
+from heterophily.data.npz_fields import SPLIT_FIELDS, SPLIT_PARTS, Arrays, pieces_from_arrays
+from heterophily.data.pieces import Pieces
+from heterophily.data.readers.yandex import FIELDS as YANDEX_FIELDS
+from heterophily.data.readers.yandex import pieces_from_yandex
+from heterophily.data.splits import SplitBatch
+from heterophily.errors import InputError
+
+
+def read_npz(
+    path: str | os.PathLike[str],
+    *,
+    direction: Direction | None = None,
+    self_loops: SelfLoops | None = None,
+    fill_unlabelled: int | None = None,
+    name: str | None = None,
+) -> Graph:
+    """Read a graph from an ``.npz`` file (layout: see this module).
+
+    Without ``direction`` and ``self_loops``, a file of :func:`write_npz` gives back the graph that
+    was written; any other file is read with ``"drop"`` and ``"remove"``. Nodes without a label are
+    taken out of the fixed splits, and the report says so; with ``fill_unlabelled`` they get that
+    class and stay.
+    """
+    arrays = read_arrays(path)
+    pieces = _checked_pieces(Path(path), arrays, name)
+    if direction is None:
+        direction = "keep" if pieces.is_directed else "drop"
+    if self_loops is None:
+        self_loops = "keep" if bool(arrays.get("has_self_loops", False)) else "remove"
+    try:
+        return pieces.graph(
+            direction=direction, self_loops=self_loops, fill_unlabelled=fill_unlabelled
+        )
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
+
+
+def read_split_sets(
+    path: str | os.PathLike[str], *, fill_unlabelled: int | None = None
+) -> dict[str, SplitBatch]:
+    """Return the fixed splits of a file: ``"fixed"``, and ``"public"`` for Planetoid's own."""
+    try:
+        return read_pieces(path).usable_split_sets(fill_unlabelled)[0]
+    except InputError as error:
+        raise (
+            error if str(error).startswith(str(path)) else InputError(f"{path}: {error}")
+        ) from None
+
+
+def write_npz(graph: Graph, path: str | os.PathLike[str]) -> None:
+    """Write a graph; :func:`read_npz` gives the same graph back.
+
+    The file appears whole or not at all. An undirected graph stores each pair once.
+    """
+    matrix = graph.adjacency if graph.is_directed else sp.triu(graph.adjacency, format="csr")
+    entries = sp.coo_array(matrix)
+    source, target = entries.coords
+    weight = entries.data if graph.is_weighted else None
+    pieces = Pieces(
+        edge_index=np.stack([source, target]),
+        edge_weight=weight,
+        labels=graph.labels,
+        features=graph.features,
+        class_names=graph.class_names,
+        node_ids=None if _is_range(graph.node_ids) else graph.node_ids,
+        split_sets={} if graph.splits is None else {"fixed": graph.splits},
+        name=graph.name,
+        is_directed=graph.is_directed,
+        remarks=graph.remarks,
+    )
+    has_self_loops = bool((graph.adjacency.diagonal() != 0).any())
+    write_pieces(pieces, path, has_self_loops=has_self_loops)
+
+
+def read_pieces(path: str | os.PathLike[str], *, name: str | None = None) -> Pieces:
+    """Read what an ``.npz`` file holds, with nothing dropped."""
+    return _checked_pieces(Path(path), read_arrays(path), name)
+
+
+def write_pieces(
+    pieces: Pieces, path: str | os.PathLike[str], *, has_self_loops: bool | None = None
+) -> None:
+    """Write pieces as an ``.npz`` file, atomically."""
+    arrays: Arrays = {"edge_index": _small(pieces.edge_index)}
+    if pieces.edge_weight is not None:
+        arrays["edge_weight"] = pieces.edge_weight
+    arrays |= _feature_arrays(pieces.features)
+    if pieces.labels is not None:
+        arrays["y"] = _small(pieces.labels, np.int16)
+    if pieces.labels is None and pieces.features is None:
+        arrays["num_nodes"] = np.array(pieces.num_nodes, np.int64)
+    if pieces.unlabelled.size:
+        arrays["unlabelled"] = _small(pieces.unlabelled)
+    for key, batch in pieces.split_sets.items():
+        prefix = SPLIT_FIELDS[key]
+        for part, mask in zip(
+            SPLIT_PARTS, (batch.train, batch.validation, batch.test), strict=True
+        ):
+            arrays[f"{prefix}_{part}"] = np.packbits(mask, axis=1)
+        if key == "fixed":
+            arrays["split_count"] = np.array(len(batch), np.int64)
+    if pieces.class_names is not None:
+        arrays["class_names"] = np.array(pieces.class_names, np.str_)
+    if pieces.node_ids is not None:
+        arrays["node_ids"] = pieces.node_ids
+    if pieces.remarks:
+        arrays["remarks"] = np.array(pieces.remarks, np.str_)
+    arrays["name"] = np.array(pieces.name, np.str_)
+    if pieces.is_directed is not None:
+        arrays["is_directed"] = np.array(pieces.is_directed)
+    if has_self_loops is not None:
+        arrays["has_self_loops"] = np.array(has_self_loops)
+    with atomic_path(path) as temporary:
+        write_arrays(temporary, arrays)
+
+
+def _checked_pieces(path: Path, arrays: Arrays, name: str | None) -> Pieces:
+    """Read our layout, or that of heterophilous-graphs by its field names."""
+    if "edge_index" not in arrays and arrays.keys() >= YANDEX_FIELDS.keys():
+        pieces = pieces_from_yandex(path, arrays)
+        return pieces if name is None else replace(pieces, name=name)
+    return pieces_from_arrays(path, arrays, name=name)
+
+
+# --- pieces to arrays -------------------------------------------------------------------------
+
+
+def _small(array: NDArray[Any], dtype: Any = np.int32) -> NDArray[Any]:
+    """Return whole numbers in ``dtype`` where they fit, else in 64 bits."""
+    bounds = np.iinfo(dtype)
+    fits = array.size == 0 or (array.min() >= bounds.min and array.max() <= bounds.max)
+    return array.astype(dtype if fits else np.int64)
+
+
+def _is_range(ids: NDArray[Any]) -> bool:
+    return ids.dtype.kind in "iu" and bool((ids == np.arange(ids.size)).all())
+
+
+def _feature_arrays(features: sp.csr_array | NDArray[Any] | None) -> Arrays:
+    if features is None:
+        return {}
+    if not sp.issparse(features):
+        return {"x": np.asarray(features)}
+    matrix = sp.csr_array(features)
+    is_binary = bool((matrix.data == 1).all())
+    return {
+        "x_data": matrix.data.astype(np.uint8) if is_binary else matrix.data,
+        "x_indices": _small(matrix.indices),
+        "x_indptr": matrix.indptr.astype(np.int64),
+        "x_shape": np.array(matrix.shape, np.int64),
+    }

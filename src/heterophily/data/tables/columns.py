@@ -1,0 +1,213 @@
+"""Which column means what: as asked, else by well-known names, else by position."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from heterophily.data.labels import NUMBER, short
+from heterophily.data.tables.table import Table, require_column
+from heterophily.errors import InputError
+
+ENDS = (
+    ("source", "target"),
+    ("source_id", "target_id"),
+    ("source", "destination"),
+    ("source", "dest"),
+    ("src", "dst"),
+    ("src", "dest"),
+    ("src", "tgt"),
+    ("from", "to"),
+    ("from_id", "to_id"),
+    ("fromnodeid", "tonodeid"),
+    ("u", "v"),
+    ("i", "j"),
+    ("node1", "node2"),
+    ("node_1", "node_2"),
+    ("id1", "id2"),
+    ("id_1", "id_2"),
+    ("head", "tail"),
+    ("start", "end"),
+)
+WEIGHTS = ("weight", "edge_weight", "w")
+IDS = ("id", "node", "node_id", "nodeid")
+LABELS = ("label", "y", "class")
+SPLIT = re.compile(r"split(_\d+)?")
+_NO_HEADER = "pass has_header=False (--no-header) if the first line is data"
+
+
+@dataclass(frozen=True)
+class EdgeColumns:
+    """Columns of an edge table."""
+
+    source: str
+    target: str
+    weight: str | None
+    by_position: bool
+
+
+@dataclass(frozen=True)
+class NodeColumns:
+    """Columns of a node table."""
+
+    node_id: str
+    label: str | None
+    splits: tuple[str, ...]
+    features: tuple[str, ...]
+    by_position: bool
+    ignored: tuple[str, ...] = field(default=())
+
+
+def _known(table: Table, names: Sequence[str]) -> str | None:
+    """Return the column that carries the first of some well-known names, in any case."""
+    plain = {column.strip().lower(): column for column in reversed(table.columns)}
+    return next((plain[name] for name in names if name in plain), None)
+
+
+def _listed(columns: Sequence[str]) -> str:
+    names = ", ".join(repr(name) for name in columns[:5])
+    return names + (f", ... ({len(columns)} columns)" if len(columns) > 5 else "")
+
+
+def _refuse_numeric_header(table: Table, columns: Sequence[str]) -> None:
+    for column in columns:
+        if table.has_header and NUMBER.fullmatch(column):
+            raise InputError(
+                f"{table.path.name}, line 1: {short(column)} is no column name; {_NO_HEADER}"
+            )
+
+
+def _known_ends(table: Table) -> tuple[str, str] | None:
+    for first, second in ENDS:
+        source, target = _known(table, [first]), _known(table, [second])
+        if source is not None and target is not None:
+            return source, target
+    return None
+
+
+def edge_columns(
+    table: Table, *, source: str | None, target: str | None, weight: str | None
+) -> EdgeColumns:
+    """Choose the columns of an edge table and add a remark on the choice to it."""
+    name = table.path.name
+    if len(table.columns) < 2:
+        raise InputError(
+            f"{name} has one column {_listed(table.columns)}; an edge table needs two id columns "
+            "(or pass the delimiter that separates them)"
+        )
+    by_position = False
+    if source is None and target is None:
+        ends = _known_ends(table)
+        by_position = ends is None
+        source, target = ends or (table.columns[0], table.columns[1])
+        if by_position:
+            _refuse_numeric_header(table, (source, target))
+    elif source is None or target is None:
+        raise InputError(f"{name}: pass both source= and target=, or neither")
+    require_column(table, source, "source")
+    require_column(table, target, "target")
+    if source == target:
+        raise InputError(f"{name}: source and target are the same column {source!r}")
+    if weight is not None:
+        require_column(table, weight, "weight")
+    else:
+        weight = _known(table, WEIGHTS) if table.has_header else None
+    if weight in (source, target):
+        raise InputError(f"{name}: column {weight!r} cannot be the weight and an end of the edge")
+    used = {source, target, weight}
+    ignored = [column for column in table.columns if column not in used]
+    remark = f"{name}: source and target from columns {source!r}, {target!r}"
+    if by_position and table.has_header:
+        remark += " (the first two)"
+    if weight is not None:
+        remark += f"; weight from {weight!r}"
+    if ignored:
+        remark += f"; ignored: {_listed(ignored)}"
+    table.remarks.append(remark)
+    return EdgeColumns(source, target, weight, by_position)
+
+
+def node_columns(
+    table: Table,
+    *,
+    node_id: str | None,
+    label: str | None,
+    split: str | None,
+    features: Sequence[str] | None,
+    ignore: Sequence[str],
+) -> NodeColumns:
+    """Choose the columns of a node table and add a remark on the choice to it."""
+    name = table.path.name
+    for given, option in ((features, "features"), (ignore, "ignore")):
+        if isinstance(given, str):
+            raise InputError(f"{option}={given!r}; pass a list of column names")
+    by_position = False
+    if node_id is None:
+        node_id = _known(table, IDS)
+        if node_id is None:
+            if _known_ends(table) is not None:
+                raise InputError(
+                    f"{name} looks like an edge table (columns {_listed(table.columns)}); "
+                    "the edge table comes first, the node table second, or pass node_id="
+                )
+            by_position = True
+            node_id = table.columns[0]
+            _refuse_numeric_header(table, [node_id])
+    require_column(table, node_id, "node id")
+    if label is None:
+        label = _known(table, LABELS)
+        label = None if label in ignore or label in (features or ()) else label
+    else:
+        require_column(table, label, "label")
+    splits: tuple[str, ...]
+    if split is not None:
+        splits = (require_column(table, split, "split"),)
+    else:
+        splits = tuple(
+            column
+            for column in table.columns
+            if SPLIT.fullmatch(column.strip().lower())
+            and column not in ignore
+            and column not in (features or ())
+        )
+    for column in ignore:
+        require_column(table, column, "columns to ignore")
+    taken = [node_id, *splits] + ([] if label is None else [label])
+    rest = [column for column in table.columns if column not in taken]
+    if features is None:
+        chosen = tuple(column for column in rest if column not in ignore)
+        unnamed = [column for column in chosen if re.fullmatch(r"\s*|Unnamed: \d+", column)]
+        if unnamed:
+            raise InputError(
+                f"{name}: column {table.columns.index(unnamed[0]) + 1} has no name, as saved row "
+                f"numbers have none; name it, or leave it out with ignore=[{unnamed[0]!r}]"
+            )
+    else:
+        chosen = tuple(require_column(table, column, "features") for column in features)
+        for column in chosen:
+            if column in taken:
+                raise InputError(f"{name}: column {column!r} has another role, it is no feature")
+    if len({*taken}) != len(taken):
+        raise InputError(f"{name}: one column has two roles among id, label and split: {taken}")
+    ignored = tuple(column for column in rest if column not in chosen)
+    remark = f"{name}: node id from column {node_id!r}"
+    remark += "; no label column" if label is None else f"; label from {label!r}"
+    if splits:
+        remark += f"; split from {_listed(splits)}"
+    if chosen:
+        remark += f"; {len(chosen)} feature{'s' * (len(chosen) > 1)}: {_listed(chosen)}"
+    if ignored:
+        remark += f"; ignored: {_listed(ignored)}"
+    table.remarks.append(remark)
+    return NodeColumns(node_id, label, splits, chosen, by_position, ignored)
+
+
+def refuse_header_among_ids(table: Table, columns: Sequence[str], is_id: Sequence[bool]) -> None:
+    """Refuse a first line taken for a header when one of its cells is the id of a node."""
+    for column, found in zip(columns, is_id, strict=True):
+        if found:
+            raise InputError(
+                f"{table.path.name}, line 1: the column name {short(column)} is also a node id; "
+                f"{_NO_HEADER}, or name the columns"
+            )

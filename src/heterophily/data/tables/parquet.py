@@ -1,0 +1,101 @@
+"""Parquet tables: typed columns, rows instead of lines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from heterophily.data.labels import short
+from heterophily.data.tables.table import check_columns
+from heterophily.errors import InputError
+
+_DAMAGED = "is not a readable Parquet file; it may be cut off or of another kind"
+
+
+def _is_text(kind: Any) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _is_number(kind: Any) -> bool:
+    types = pa.types
+    return bool(
+        types.is_integer(kind)
+        or types.is_floating(kind)
+        or types.is_boolean(kind)
+        or types.is_decimal(kind)
+    )
+
+
+class ParquetTable:
+    """One Parquet file."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.has_header, self.remarks = path, True, list[str]()
+        try:
+            self._file = pq.ParquetFile(path)
+        except (pa.ArrowException, OSError) as error:
+            raise InputError(f"{path.name} {_DAMAGED}") from error
+        self.columns: list[str] = list(self._file.schema_arrow.names)
+        check_columns(self)
+        if self._file.metadata.num_rows == 0:
+            raise InputError(f"{path.name} has columns but no rows")
+
+    def place(self, row: int) -> str:
+        """Say which row it is, counted from 1."""
+        return f"row {row + 1}"
+
+    def read(
+        self, *, ids: Sequence[str] = (), numbers: Sequence[str] = (), words: Sequence[str] = ()
+    ) -> dict[str, Any]:
+        """Return columns: ids as int64 or string, numbers as float64, words as string (or null)."""
+        wanted = list(dict.fromkeys([*ids, *numbers, *words]))
+        try:
+            table = self._file.read(columns=wanted)
+        except (pa.ArrowException, OSError) as error:
+            raise InputError(f"{self.path.name} {_DAMAGED}") from error
+        found = {}
+        for name in wanted:
+            column = table.column(name)
+            if pa.types.is_dictionary(column.type):
+                column = column.cast(column.type.value_type)
+            convert = self._id if name in ids else self._number if name in numbers else self._word
+            found[name] = convert(name, column)
+        return found
+
+    def _refuse(self, name: str, kind: Any, expected: str) -> InputError:
+        return InputError(
+            f"{self.path.name}, column {short(name)}: holds {kind} values, expected {expected}"
+        )
+
+    def _id(self, name: str, column: Any) -> Any:
+        if _is_text(column.type):
+            return column.cast(pa.string())
+        if not pa.types.is_integer(column.type):
+            raise self._refuse(name, column.type, "ids: whole numbers or strings")
+        try:
+            return column.cast(pa.int64())
+        except pa.ArrowInvalid:  # beyond 2^63
+            return column.cast(pa.string())
+
+    def _number(self, name: str, column: Any) -> Any:
+        if _is_text(column.type) and len(column):
+            value = short(column[0].as_py() or "")
+            raise InputError(
+                f"{self.path.name}, row 1, column {short(name)}: {value} is not a number"
+            )
+        if not _is_number(column.type):
+            raise self._refuse(name, column.type, "numbers")
+        return pc.cast(column, pa.float64(), safe=False)
+
+    def _word(self, name: str, column: Any) -> Any:
+        if not _is_text(column.type) and not _is_number(column.type):
+            raise self._refuse(name, column.type, "words or whole numbers")
+        texts = column.cast(pa.string())
+        if pa.types.is_floating(column.type):
+            texts = pc.if_else(pc.is_nan(column), None, texts)
+        return pc.if_else(pc.equal(texts, ""), None, texts)

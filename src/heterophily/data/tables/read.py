@@ -1,0 +1,240 @@
+"""A graph from a table of edges and, if there is one, a table of nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from heterophily.data.adjacency import Direction, SelfLoops, adjacency_from_edges
+from heterophily.data.graph import Graph
+from heterophily.data.labels import short
+from heterophily.data.tables.columns import (
+    EdgeColumns,
+    edge_columns,
+    node_columns,
+    refuse_header_among_ids,
+)
+from heterophily.data.tables.ids import check_ids, find_ids, first_repeat, number_ids, same_kind
+from heterophily.data.tables.nodes import read_features, read_labels, read_splits
+from heterophily.data.tables.parquet import ParquetTable
+from heterophily.data.tables.table import Table, first_null, suffix_of
+from heterophily.data.tables.text import TextTable
+from heterophily.errors import InputError
+
+FileName = str | PathLike[str]
+
+
+def read_tables(
+    edges: FileName,
+    nodes: FileName | None = None,
+    *,
+    source: str | None = None,
+    target: str | None = None,
+    weight: str | None = None,
+    node_id: str | None = None,
+    label: str | None = None,
+    features: Sequence[str] | None = None,
+    ignore: Sequence[str] = (),
+    split: str | None = None,
+    delimiter: str | None = None,
+    has_header: bool = True,
+    direction: Direction = "drop",
+    self_loops: SelfLoops = "remove",
+    name: str | None = None,
+) -> Graph:
+    """Read a graph from an edge table and an optional node table.
+
+    Files are ``.csv``, ``.tsv``, ``.tab``, ``.txt`` (each also ``.gz``) or ``.parquet``. What was
+    chosen and left out stands in ``graph.remarks``.
+
+    Parameters
+    ----------
+    edges
+        Two columns of node ids, one row per edge, and an optional weight.
+    nodes
+        One row per node: its id, label, split and features. Without it the nodes are the ids in
+        the edge table, in increasing order, and nothing is labelled.
+    source, target, weight
+        Edge columns. By default well-known names (source/target, src/dst, from/to, u/v, ...;
+        weight), else the first two columns.
+    node_id, label, split
+        Node columns. By default id/node/node_id, else the first; label/y/class; split, or
+        split_0, split_1, ... for several splits. Labels are class names or whole numbers, empty =
+        unlabelled. Split cells are train, val (valid, validation), test or empty.
+    features, ignore
+        Node columns that are features; by default all that are left, without those in ``ignore``.
+        They must be numbers. A matrix of 16 columns or more of which less than 30 % are non-zero
+        is kept as CSR.
+    delimiter, has_header
+        Of text files. Without a header the columns are called 1, 2, 3, ...
+    direction, self_loops
+        What to do with them, see :func:`~heterophily.data.adjacency.adjacency_from_edges`.
+    name
+        Name of the graph; by default the name of the edge file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "edges.csv").write_text("source,target\\nann,bob\\nbob,cyd\\n")
+    >>> _ = (folder / "nodes.csv").write_text("id,label,age\\nann,x,20\\nbob,y,30\\ncyd,x,40\\n")
+    >>> graph = read_tables(folder / "edges.csv", folder / "nodes.csv")
+    >>> graph, graph.node_ids.tolist(), graph.class_names
+    (Graph('edges', nodes=3, edges=2, features=1, classes=2), ['ann', 'bob', 'cyd'], ('x', 'y'))
+    """
+    edge_table = _open(edges, delimiter, has_header)
+    chosen = edge_columns(edge_table, source=source, target=target, weight=weight)
+    node_table = None if nodes is None else _open(nodes, delimiter, has_header)
+    parts: dict[str, Any] = {}
+    if node_table is not None:
+        columns = node_columns(
+            node_table, node_id=node_id, label=label, split=split, features=features, ignore=ignore
+        )
+        found = node_table.read(
+            ids=[columns.node_id],
+            numbers=columns.features,
+            words=[*columns.splits] + ([] if columns.label is None else [columns.label]),
+        )
+        node_column = found.pop(columns.node_id)
+        _check_node_ids(node_table, columns.node_id, node_column)
+        if columns.label is not None:
+            parts["labels"], parts["class_names"] = read_labels(
+                node_table, columns.label, found[columns.label]
+            )
+        parts["splits"] = read_splits(node_table, columns.splits, found)
+        parts["features"] = read_features(node_table, columns.features, found)
+    else:
+        _refuse_node_options(node_id, label, features, ignore, split)
+        node_column = None
+    ends, node_ids, weights = _read_edges(edge_table, chosen, node_table, node_column)
+    if node_table is not None and columns.by_position and node_table.has_header:
+        refuse_header_among_ids(node_table, [columns.node_id], [columns.node_id in _few(node_ids)])
+    remarks = (*edge_table.remarks, *(node_table.remarks if node_table is not None else ()))
+    edge_file = edge_table.path.name
+    del edge_table, node_table
+    pa.default_memory_pool().release_unused()  # Arrow's columns: all is in NumPy now
+    adjacency, notes = adjacency_from_edges(
+        ends.pop(0),
+        ends.pop(0),
+        num_nodes=node_ids.size,
+        weight=weights,
+        direction=direction,
+        self_loops=self_loops,
+    )
+    graph = Graph(
+        adjacency,
+        node_ids=node_ids,
+        name=name if name is not None else edge_file.split(".")[0] or "graph",
+        is_directed=direction == "keep",
+        notes=notes,
+        remarks=remarks,
+        **parts,
+    )
+    if graph.adjacency.nnz == 0:
+        raise InputError(
+            f"{edge_file}: no edge is left; all {graph.notes.rows} rows are self loops or of "
+            "weight 0"
+        )
+    return graph
+
+
+def _open(path: FileName, delimiter: str | None, has_header: bool) -> Table:
+    """Open a table by the suffix of its name; nothing but the header is read yet."""
+    path = Path(path)
+    if path.is_dir():
+        raise InputError(f"{path} is a folder; name the table file in it")
+    suffix = suffix_of(path)
+    if not path.exists():
+        raise InputError(f"{path}: no such file")
+    try:
+        if path.stat().st_size == 0:
+            raise InputError(f"{path.name} is empty; it needs a header line and one line per row")
+        if suffix == ".parquet":
+            return ParquetTable(path)
+        return TextTable(path, delimiter=delimiter, has_header=has_header)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror or error})") from error
+
+
+def _refuse_node_options(*options: object) -> None:
+    names = ("node_id", "label", "features", "ignore", "split")
+    for name, value in zip(names, options, strict=True):
+        if value:
+            raise InputError(f"{name}={value!r} is about the node table: pass nodes= (--nodes) too")
+
+
+def _few(node_ids: NDArray[Any]) -> set[str]:
+    return set() if node_ids.dtype.kind != "U" else set(node_ids.tolist())
+
+
+def _check_node_ids(table: Table, name: str, column: Any) -> None:
+    check_ids(table, name, column)
+    repeat = first_repeat(column)
+    if repeat is not None:
+        first, later = repeat
+        raise InputError(
+            f"{table.path.name}, {table.place(later)}, column {short(name)}: node id "
+            f"{short(column[later].as_py())} was already on {table.place(first)}; keep one row "
+            "per node"
+        )
+
+
+def _read_edges(
+    table: Table, chosen: EdgeColumns, node_table: Table | None, nodes: Any
+) -> tuple[list[NDArray[np.int32]], NDArray[Any], NDArray[np.float64] | None]:
+    """Return both ends as node numbers, the ids of the nodes and the weights."""
+    found = table.read(
+        ids=[chosen.source, chosen.target],
+        numbers=[] if chosen.weight is None else [chosen.weight],
+    )
+    names = (chosen.source, chosen.target)
+    for column in names:
+        check_ids(table, column, found[column])
+    weights = None if chosen.weight is None else _read_weights(table, chosen.weight, found)
+    ends = [found.pop(column) for column in names]
+    if nodes is None:
+        numbers, node_ids = number_ids(same_kind(*ends))
+    else:
+        first, second, known = same_kind(*ends, nodes)
+        numbers, node_ids = find_ids([first, second], known)
+        _refuse_unknown(table, names, ends, numbers, node_table)
+    if chosen.by_position and table.has_header and node_ids.dtype.kind == "U":
+        refuse_header_among_ids(table, names, np.isin(np.array(names), node_ids).tolist())
+    return numbers, node_ids, weights
+
+
+def _refuse_unknown(
+    table: Table,
+    names: tuple[str, str],
+    ends: list[Any],
+    numbers: list[NDArray[np.int32]],
+    node_table: Table | None,
+) -> None:
+    unknown = [np.flatnonzero(end < 0)[:1] for end in numbers]
+    rows = [(int(at[0]), side) for side, at in enumerate(unknown) if at.size]
+    if rows and node_table is not None:
+        row, side = min(rows)
+        raise InputError(
+            f"{table.path.name}, {table.place(row)}, column {short(names[side])}: node "
+            f"{short(ends[side][row].as_py())} is not in {node_table.path.name}; add it there or "
+            "remove the edge"
+        )
+
+
+def _read_weights(table: Table, name: str, found: dict[str, Any]) -> NDArray[np.float64]:
+    column = found.pop(name)
+    row, fault = first_null(column), "empty cell; give every edge a weight"
+    weights: NDArray[np.float64] = column.to_numpy()
+    if row is None:
+        bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
+        if bad.size:
+            row, fault = int(bad[0]), f"weight {weights[bad[0]]}; weights are finite, not negative"
+    if row is not None:
+        raise InputError(f"{table.path.name}, {table.place(row)}, column {short(name)}: {fault}")
+    return weights

@@ -1,0 +1,87 @@
+"""A table on disk: which file it is, which columns it has, how to ask for them."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from heterophily.data.labels import short
+from heterophily.errors import InputError
+
+DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": None}  # None: seen from the text
+SUFFIXES = (*DELIMITERS, *(f"{suffix}.gz" for suffix in DELIMITERS), ".parquet")
+
+
+class Table(Protocol):
+    """Columns of one file, read when asked for. ``pa.ChunkedArray`` is written ``Any``."""
+
+    path: Path
+    columns: list[str]
+    has_header: bool
+    remarks: list[str]
+
+    def read(
+        self, *, ids: Sequence[str] = (), numbers: Sequence[str] = (), words: Sequence[str] = ()
+    ) -> dict[str, Any]:
+        """Return columns: ids as int64 or string, numbers as float64, words as string (or null)."""
+        ...
+
+    def place(self, row: int) -> str:
+        """Say where data row ``row`` (from 0) is, for a message."""
+        ...
+
+
+def suffix_of(path: Path) -> str:
+    """Return the table suffix of a file name (``.csv.gz`` counts as one); refuse others.
+
+    >>> suffix_of(Path("edges.CSV.gz"))
+    '.csv.gz'
+    """
+    name = path.name.lower()
+    found = [suffix for suffix in SUFFIXES if name.endswith(suffix)]
+    if not found:
+        raise InputError(
+            f"{path.name}: unknown kind of table; the name must end in {', '.join(SUFFIXES)}"
+        )
+    return max(found, key=len)
+
+
+def check_columns(table: Table) -> None:
+    """Refuse a header that names two columns alike."""
+    seen: set[str] = set()
+    for column in table.columns:
+        if column in seen:
+            raise InputError(
+                f"{table.path.name}: two columns are called {short(column)}; rename one (if the "
+                "first line is data and no header, pass has_header=False or --no-header)"
+            )
+        seen.add(column)
+
+
+def require_column(table: Table, column: str, role: str) -> str:
+    """Return the column if the table has it, else say which columns there are."""
+    if column in table.columns:
+        return column
+    near = difflib.get_close_matches(column, table.columns, n=1)
+    hint = f" did you mean {near[0]!r}?" if near else ""
+    names = ", ".join(repr(name) for name in table.columns[:12])
+    more = ", ..." if len(table.columns) > 12 else ""
+    raise InputError(
+        f"{table.path.name}: no column {column!r} for the {role};{hint} columns: {names}{more}"
+    )
+
+
+def first_null(column: Any) -> int | None:
+    """Return the first row of a chunked array that is null."""
+    if column.null_count == 0:
+        return None
+    start = 0
+    for chunk in column.chunks:
+        if chunk.null_count:
+            return start + int(np.argmax(chunk.is_null().to_numpy(zero_copy_only=False)))
+        start += len(chunk)
+    return None

@@ -1,0 +1,212 @@
+"""CSV, TSV and text tables, plain or gzipped, read by pyarrow; ids exactly as they are written."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import zlib
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+
+from heterophily.data.tables.locate import find_problem, line_of_row, unclosed_quote
+from heterophily.data.tables.spelling import Spelling, examine
+from heterophily.data.tables.table import DELIMITERS, check_columns, suffix_of
+from heterophily.errors import InputError
+
+_BOM = b"\xef\xbb\xbf"
+_BLOCK = 1 << 22  # bytes that pyarrow parses at a time
+_USUAL = (",", "\t", ";", "|", " ")
+
+
+def _contents(path: Path, is_gzip: bool) -> Any:
+    """Return the bytes of a file as an Arrow buffer: mapped, or unpacked from gzip."""
+    if not is_gzip:
+        with pa.memory_map(str(path)) as mapped:
+            return mapped.read_buffer()
+    try:
+        with gzip.open(path) as stream:
+            return pa.py_buffer(stream.read())
+    except gzip.BadGzipFile as error:
+        raise InputError(f"{path.name} is not a gzip file, though its name ends in .gz") from error
+    except (EOFError, zlib.error) as error:
+        raise InputError(f"{path.name} is damaged or cut off: its gzip data ends early") from error
+
+
+def _guess_delimiter(line: str) -> str:
+    """Return the usual delimiter that occurs most often in a line."""
+    return max(_USUAL, key=lambda mark: (line.count(mark), -_USUAL.index(mark)))
+
+
+class TextTable:
+    """One delimited text file. Without a header the columns are called 1, 2, 3, ..."""
+
+    def __init__(self, path: Path, *, delimiter: str | None, has_header: bool) -> None:
+        suffix = suffix_of(path)
+        if delimiter is not None and (len(delimiter) != 1 or not delimiter.isascii()):
+            raise InputError(f"delimiter={delimiter!r}; it must be one ASCII character")
+        self.path, self.has_header, self.remarks = path, has_header, list[str]()
+        self._contents = _contents(path, suffix.endswith(".gz"))
+        usual = DELIMITERS[suffix.removesuffix(".gz")]
+        self._body, self._first_line, first = self._split_header(delimiter or usual)
+        if has_header:
+            self.columns = first
+            check_columns(self)
+        else:
+            self.columns = [str(number + 1) for number in range(len(first))]
+        if len(first) == 1 and delimiter is None:
+            self._suspect_delimiter(first[0])
+
+    # --- the beginning of the file ------------------------------------------------------------
+
+    def _split_header(self, delimiter: str | None) -> tuple[Any, int, list[str]]:
+        """Return the bytes of the data rows, the line they start on and the first row."""
+        start, line, comments = 0, 1, 0
+        view = memoryview(self._contents)
+        if bytes(view[:3]) == _BOM:
+            start = 3
+        while (end := self._line_end(start)) > start:
+            text = self._decoded(bytes(view[start:end]), line)
+            if text.startswith("#") and text.strip():
+                comments += 1
+            elif text.strip():
+                break
+            start, line = end, line + 1
+        else:
+            raise InputError(f"{self.path.name} has no rows; it holds nothing but empty lines")
+        if comments:
+            count = "1 line" if comments == 1 else f"{comments} lines"
+            self.remarks.append(f"{self.path.name}: {count} starting with '#' skipped")
+        if delimiter is None:
+            delimiter = _guess_delimiter(text)
+            self.remarks.append(f"{self.path.name}: columns separated by {delimiter!r}")
+        self.delimiter = delimiter
+        record, lines = text, 1
+        while record.count('"') % 2 and (more := self._line_end(end)) > end:  # a quoted line end
+            record += self._decoded(bytes(view[end:more]), line + lines)
+            end, lines = more, lines + 1
+        first = next(csv.reader(io.StringIO(record, newline=""), delimiter=delimiter))
+        if self.has_header:
+            start, line = end, line + lines
+        return self._contents.slice(start), line, first
+
+    def _line_end(self, start: int) -> int:
+        """Return where the line that begins at ``start`` ends (after its line end)."""
+        view, size, length = memoryview(self._contents), 1 << 12, len(self._contents)
+        while True:
+            piece = bytes(view[start : start + size])
+            ends = [end for end in (piece.find(b"\n"), piece.find(b"\r")) if end >= 0]
+            if ends and min(ends) + 1 < len(piece):
+                end = min(ends)
+                return start + end + (2 if piece[end : end + 2] == b"\r\n" else 1)
+            if start + size >= length:
+                return length
+            size *= 4
+
+    def _decoded(self, data: bytes, line: int) -> str:
+        try:
+            return data.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise InputError(
+                f"{self.path.name}, line {line}: not UTF-8 text (byte 0x{data[error.start]:02x}); "
+                "save the file as UTF-8"
+            ) from error
+
+    def _suspect_delimiter(self, cell: str) -> None:
+        other = _guess_delimiter(cell)
+        if other in cell and other != " ":
+            raise InputError(
+                f"{self.path.name}, line 1: one column {cell[:60]!r} when split at "
+                f"{self.delimiter!r}; pass delimiter={other!r} (--delimiter) if that separates them"
+            )
+
+    # --- the rows -----------------------------------------------------------------------------
+
+    def read(
+        self, *, ids: Sequence[str] = (), numbers: Sequence[str] = (), words: Sequence[str] = ()
+    ) -> dict[str, Any]:
+        """Return columns: ids as int64 or string, numbers as float64, words as string (or null).
+
+        Integers are taken for ids only when each is written in the one canonical way: where an id
+        has a leading zero, a sign or a space, the ids of that column are strings.
+        """
+        types = {**dict.fromkeys(numbers, pa.float64()), **dict.fromkeys(words, pa.string())}
+        table = self._parse([*ids, *numbers, *words], types)
+        if table is None or table.num_rows == 0:
+            raise InputError(f"{self.path.name} has a header but no rows")
+        found = {name: table.column(name) for name in table.column_names}
+        del table
+        pa.default_memory_pool().release_unused()  # what the parser no longer needs
+        doubtful = [name for name in ids if not self._is_exact(found[name].type)]
+        if doubtful:
+            texts = self._parse(doubtful, dict.fromkeys(doubtful, pa.string()))
+            for name in doubtful:
+                if found[name].type != pa.int64() or not texts.column(name).equals(
+                    found[name].cast(pa.string())
+                ):
+                    found[name] = texts.column(name)
+        return found
+
+    def _is_exact(self, kind: Any) -> bool:
+        return bool(kind == pa.string() or (kind == pa.int64() and not self._spelling.is_unusual))
+
+    def _parse(self, columns: Sequence[str], types: dict[str, Any]) -> Any:
+        """Return a pyarrow table of some columns; ``None`` when there are no rows."""
+        if len(self._body) == 0:
+            return None
+        block = _BLOCK
+        while True:
+            try:
+                return pa_csv.read_csv(
+                    pa.BufferReader(self._body),
+                    read_options=pa_csv.ReadOptions(column_names=self.columns, block_size=block),
+                    parse_options=pa_csv.ParseOptions(
+                        delimiter=self.delimiter, newlines_in_values=self._spelling.quotes > 0
+                    ),
+                    convert_options=pa_csv.ConvertOptions(
+                        include_columns=list(dict.fromkeys(columns)),
+                        column_types=types,
+                        null_values=[""],
+                        strings_can_be_null=True,
+                        true_values=[],
+                        false_values=[],
+                    ),
+                )
+            except pa.ArrowInvalid as error:
+                if "straddling" in str(error) and block < len(self._body):
+                    block = min(block * 8, 2**31 - 1)  # a row longer than a block
+                    continue
+                if "Empty CSV" in str(error):
+                    return None
+                self._explain(error, types)
+
+    def _explain(self, error: Exception, types: dict[str, Any]) -> NoReturn:
+        """Find the offending line by a slow second reading and name it."""
+        numbers = [name for name, kind in types.items() if kind == pa.float64()]
+        problem = find_problem(self._lines(), self.delimiter, self.columns, numbers)
+        if problem is not None:
+            raise InputError(f"{self.path.name}, {problem}") from error
+        raise InputError(f"{self.path.name}: {str(error).splitlines()[0]}") from error
+
+    def _lines(self) -> tuple[bytes, int]:
+        return bytes(memoryview(self._body)), self._first_line
+
+    def place(self, row: int) -> str:
+        """Say on which line data row ``row`` (from 0) begins."""
+        return f"line {line_of_row(self._lines(), self.delimiter, row)} (data row {row + 1})"
+
+    @cached_property
+    def _spelling(self) -> Spelling:
+        """How the cells are written; refuse a quote that is never closed."""
+        spelling = examine(np.frombuffer(self._body, np.uint8), self.delimiter)
+        if spelling.quotes % 2 and (line := unclosed_quote(self._lines(), self.delimiter)):
+            raise InputError(
+                f'{self.path.name}, line {line}: a quote (") is opened and never closed'
+            )
+        return spelling
