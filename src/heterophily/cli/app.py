@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import typer
 
-from heterophily.cli import convert, data, demo
+from heterophily.cli import convert, data, demo, paper
 from heterophily.errors import HeterophilyError
 
 app = typer.Typer(
@@ -20,6 +20,7 @@ app = typer.Typer(
 app.command("demo")(demo.demo)
 app.command("convert")(convert.convert)
 app.add_typer(data.app, name="data")
+app.add_typer(paper.app, name="paper")
 
 
 def _print_version(value: bool) -> None:

@@ -70,7 +70,7 @@ def metrics(
         return
     _print_values(values)
     if drawn is not None:
-        _print_estimates(drawn)
+        _print_estimates(drawn, seed)
 
 
 def _print_values(values: Sequence[Comparison]) -> None:
@@ -86,7 +86,7 @@ def _print_values(values: Sequence[Comparison]) -> None:
                 value.dataset,
                 f"{value.published:.4f}",
                 f"{value.ours:.4f}",
-                f"{value.difference:+.4f}",
+                f"{value.difference:+.5f}",
                 mark,
                 f"{value.as_written:.4f}",
             )
@@ -99,7 +99,7 @@ def _print_values(values: Sequence[Comparison]) -> None:
         print(f"[{number}] {note}.")
 
 
-def _print_estimates(drawn: Sequence[EstimateComparison]) -> None:
+def _print_estimates(drawn: Sequence[EstimateComparison], seed: int) -> None:
     rows = [
         (
             SYMBOLS[cell.metric],
@@ -115,7 +115,10 @@ def _print_estimates(drawn: Sequence[EstimateComparison]) -> None:
     print()
     _print_table(_ESTIMATE_COLUMNS, rows)
     within = sum(cell.is_within_spread for cell in drawn)
-    print(f"\n{within} of {len(drawn)} estimates lie within the paper's spread.")
+    print(
+        f"\n{within} of {len(drawn)} estimates lie within the paper's spread (one printed standard "
+        f"deviation; ten draws, seed {seed})."
+    )
     for cell in drawn:
         if cell.note:
             print(f"- {cell.note}.")

@@ -1,0 +1,224 @@
+r"""Means of the similarity matrix S(F, X) over classes, without S and without F X.
+
+Definitions 1 and 2 of the paper compare, for a node v, the mean of
+:math:`S(F, X)_{vu} = (FX)_v \cdot (FX)_u` over the nodes u of its class with the mean over all
+other nodes. Both follow from the class sums :math:`G = Z^\top F X` (C x F): the sum of S over
+class k is :math:`W_{vk} = (F X G^\top)_{vk}`. With :math:`F = a I + b \hat A`,
+
+.. math:: G = \bigl(F^\top Z\bigr)^\top X, \qquad W = F\,(X G^\top),
+
+so only N x C and C x F matrices are formed, in O((nnz(A) + nnz(X)) C).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from heterophily.data.graph import Graph
+from heterophily.errors import InputError
+from heterophily.filters.filter import Filter
+from heterophily.filters.normalization import Normalization, NormalizedAdjacency
+from heterophily.metrics.label_counts import label_counts, need_labels, one_hot_labels
+
+_BLOCK = 4096  # rows worked on at a time, so that temporary arrays stay small
+
+
+@dataclass(frozen=True, eq=False)
+class ClassMeans:
+    """Mean similarity of each node to its own class and to all other nodes.
+
+    Only the rows of ``is_compared`` mean something. ``scale`` bounds both means from above, before
+    anything cancels: rounding is a small multiple of it.
+    """
+
+    own: NDArray[np.float64]  # (N,)
+    other: NDArray[np.float64]  # (N,)
+    scale: NDArray[np.float64]  # (N,)
+    is_compared: NDArray[np.bool_]  # (N,)
+
+
+def compared_nodes(graph: Graph, nodes: ArrayLike | None, metric: str) -> NDArray[np.bool_]:
+    """Return the mask of nodes that are compared: labelled, and in ``nodes`` if given."""
+    need_labels(graph, metric, classes=2)
+    if nodes is None:
+        return graph.is_labelled
+    mask = np.asarray(nodes)
+    if mask.dtype != np.bool_ or mask.shape != (graph.num_nodes,):
+        raise InputError(
+            f"nodes must be a mask of {graph.num_nodes} booleans, got {mask.dtype} of shape "
+            f"{mask.shape}"
+        )
+    mask = mask & graph.is_labelled
+    if np.unique(graph.labels[mask]).size < 2:
+        raise InputError(
+            f"{metric} of {graph.name!r} is undefined: it compares classes, and the compared nodes "
+            "have fewer than two"
+        )
+    return mask
+
+
+def label_class_means(
+    graph: Graph,
+    *,
+    filter: Filter,
+    normalization: Normalization,
+    renormalize: bool,
+    is_compared: NDArray[np.bool_],
+) -> ClassMeans:
+    """Return the class means of S(F, Z): X is the one-hot label matrix of the labelled nodes."""
+    counts = label_counts(graph)
+    operator = NormalizedAdjacency.of(graph.adjacency, kind=normalization, renormalize=renormalize)
+    if operator.right is None:  # random walk: A Z is counted already
+        rows, weight = counts.neighbours, filter.aggregate * operator.left
+        diagonal = operator.loop * weight + filter.identity
+    else:
+        rows = operator @ counts.one_hot.toarray()
+        weight = np.full(graph.num_nodes, filter.aggregate)
+        diagonal = np.full(graph.num_nodes, filter.identity)
+    return _label_means(rows, weight, diagonal, graph.labels, is_compared)
+
+
+def _label_means(
+    rows: NDArray[np.float64],
+    weight: NDArray[np.float64],
+    diagonal: NDArray[np.float64],
+    labels: NDArray[np.int64],
+    is_compared: NDArray[np.bool_],
+) -> ClassMeans:
+    """Return the means for a signal ``weight_v rows_v + diagonal_v e(z_v)``, which is not formed.
+
+    With the class sums G (C x C), S summed over class k is ``signal_v . G_k``; the sum over the
+    other classes needs ``sum of G_m, m != k``, a C x C matrix too.
+    """
+    num_classes = rows.shape[1]
+    chosen = np.flatnonzero(is_compared)
+    classes = labels[chosen]
+    members = sp.csr_array((weight[chosen], (classes, chosen)), shape=(num_classes, labels.size))
+    class_sums = np.asarray(members @ rows)
+    class_sums += np.diag(np.bincount(classes, diagonal[chosen], minlength=num_classes))
+    others = (1.0 - np.eye(num_classes)) @ class_sums
+    sizes = np.bincount(classes, minlength=num_classes)
+    own_mean = class_sums / np.maximum(sizes, 1)[:, None]
+    other_mean = others / np.maximum(sizes.sum() - sizes, 1)[:, None]
+    own, other = np.empty(labels.size), np.empty(labels.size)
+    for at in range(0, labels.size, _BLOCK):
+        block = slice(at, at + _BLOCK)
+        of_block = labels[block]
+        for result, mean in ((own, own_mean), (other, other_mean)):
+            dots = np.einsum("vc,vc->v", rows[block], mean.take(of_block, axis=0))
+            dots *= weight[block]
+            dots += diagonal[block] * np.diag(mean).take(of_block)
+            result[block] = dots
+    return ClassMeans(own, other, np.ones(labels.size), is_compared)
+
+
+def feature_class_means(
+    graph: Graph,
+    *,
+    filter: Filter,
+    normalization: Normalization,
+    renormalize: bool,
+    normalize_features: bool,
+    is_compared: NDArray[np.bool_],
+    metric: str,
+) -> ClassMeans:
+    """Return the class means of S(F, X); X may have each row divided by its L1 norm."""
+    features = graph.features
+    if features is None:
+        raise InputError(f"{metric} of {graph.name!r} is undefined: the graph has no features")
+    norms, row_scale = _row_norms(features, normalize_features)
+    if not norms[is_compared].any():
+        raise InputError(
+            f"{metric} of {graph.name!r} is undefined: the features of all labelled nodes are zero"
+        )
+    operator = None
+    if filter.aggregate:
+        operator = NormalizedAdjacency.of(
+            graph.adjacency, kind=normalization, renormalize=renormalize
+        )
+
+    members = one_hot_labels(graph.labels, graph.num_classes, nodes=is_compared).toarray()
+    spread = filter.identity * members  # (N, C): Fᵀ Z
+    if operator is not None:
+        spread += filter.aggregate * operator.transpose_matmul(members)
+    if row_scale is not None:
+        spread *= row_scale[:, None]
+    sums = _times_class_sums(features, spread)  # (N, C): X Gᵀ
+    if row_scale is not None:
+        sums *= row_scale[:, None]
+    affinity = filter.identity * sums
+    bound = abs(filter.identity) * norms
+    if operator is not None:
+        affinity += filter.aggregate * (operator @ sums)
+        bound = bound + abs(filter.aggregate) * (operator @ norms)
+    sizes, totals = (
+        np.bincount(graph.labels[is_compared], weights=weights, minlength=graph.num_classes)
+        for weights in (None, bound[is_compared])
+    )
+    class_bound = (totals / np.maximum(sizes, 1)).max()
+    return _feature_means(affinity, bound * class_bound, graph.labels, is_compared)
+
+
+def _times_class_sums(features: Any, spread: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return X (Xᵀ spread) in float64, shape (N, C), without a float64 copy of a dense X."""
+    if sp.issparse(features):
+        return np.asarray(features @ (features.T @ spread), dtype=np.float64)
+    blocks = [slice(at, at + _BLOCK) for at in range(0, features.shape[0], _BLOCK)]
+    class_sums = np.zeros((features.shape[1], spread.shape[1]))
+    for block in blocks:
+        class_sums += features[block].astype(np.float64, copy=False).T @ spread[block]
+    result = np.empty_like(spread)
+    for block in blocks:
+        result[block] = features[block].astype(np.float64, copy=False) @ class_sums
+    return result
+
+
+def _row_norms(
+    features: Any, normalize: bool
+) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+    """Return the L2 norm of each (scaled) row and the scale 1 / L1 norm, None when unused."""
+    if sp.issparse(features):
+        rows = np.repeat(np.arange(features.shape[0]), np.diff(features.indptr))
+        values = np.abs(features.data).astype(np.float64)
+        absolute, squares = (
+            np.bincount(rows, weights=weights, minlength=features.shape[0])
+            for weights in (values, values * values)
+        )
+    else:
+        absolute, squares = np.empty(features.shape[0]), np.empty(features.shape[0])
+        for at in range(0, features.shape[0], _BLOCK):
+            values = np.abs(features[at : at + _BLOCK].astype(np.float64))
+            absolute[at : at + _BLOCK] = values.sum(axis=1)
+            squares[at : at + _BLOCK] = np.einsum("ij,ij->i", values, values)
+    norms = np.sqrt(squares)
+    if not normalize:
+        return norms, None
+    scale = np.divide(1.0, absolute, out=np.zeros_like(absolute), where=absolute > 0)
+    return norms * scale, scale
+
+
+def _feature_means(
+    affinity: NDArray[np.float64],
+    scale: NDArray[np.float64],
+    labels: NDArray[np.int64],
+    is_compared: NDArray[np.bool_],
+) -> ClassMeans:
+    """Turn the sums W of S over classes, (N, C), into the two means of each node; W is used up."""
+    sizes = np.bincount(labels[is_compared], minlength=affinity.shape[1])
+    rows = np.arange(labels.size)
+    own_sum = affinity[rows, labels]
+    affinity[rows, labels] = 0.0  # summing the others alone, nothing cancels
+    other_sum = affinity.sum(axis=1)
+    own_size = sizes[labels]
+    other_size = sizes.sum() - own_size
+    return ClassMeans(
+        own=own_sum / np.maximum(own_size, 1),
+        other=other_sum / np.maximum(other_size, 1),
+        scale=scale,
+        is_compared=is_compared,
+    )

@@ -1,0 +1,105 @@
+"""``heterophily diagnose`` and ``demo``: order of the output, JSON, the page, refusals."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+import typer
+
+from heterophily.cli.demo import demo
+from heterophily.cli.diagnose import diagnose
+from heterophily.errors import HeterophilyError, InputError
+
+APP = typer.Typer(pretty_exceptions_enable=False)
+APP.command()(diagnose)
+
+
+def run(*arguments: str) -> None:
+    APP(args=list(arguments), standalone_mode=False)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def tables(folder: Path) -> list[str]:
+    edges = [(i, (i + step) % 20) for i in range(20) for step in (2, 4)]  # even with even
+    (folder / "my edges.csv").write_text(
+        "source,target\n" + "".join(f"n{i},n{j}\n" for i, j in edges)
+    )
+    (folder / "n.csv").write_text(
+        "id,kind,x\n"
+        + "".join(f"n{i},{'even' if i % 2 == 0 else 'odd'},{i % 3}\n" for i in range(20))
+    )
+    return ["--edges", "my edges.csv", "--nodes", "n.csv", "--label", "kind"]
+
+
+def test_output_comes_in_the_promised_order(folder: Path, capsys) -> None:
+    run("karate")
+    text = capsys.readouterr().out
+    parts = ["karate: 34 nodes", "Homophilic:", "edge homophily", "channel", "heterophily train",
+             "Report: karate-diagnosis.html"]  # fmt: skip
+    places = [text.find(part) for part in parts]
+    assert -1 not in places
+    assert places == sorted(places)
+    assert (folder / "karate-diagnosis.html").read_text("utf-8").startswith("<!doctype html>")
+
+
+def test_json_is_data_and_writes_nothing(folder: Path, capsys) -> None:
+    run("karate", "--quick", "--json")
+    data = json.loads(capsys.readouterr().out)
+    assert list(data) == ["graph", "verdict", "metrics", "probe", "next"]
+    assert data["probe"] is None
+    assert list(folder.iterdir()) == []
+
+
+def test_json_with_report_writes_the_page(folder: Path, capsys) -> None:
+    run("karate", "--quick", "--json", "--report", "here.html")
+    json.loads(capsys.readouterr().out)
+    assert [path.name for path in folder.iterdir()] == ["here.html"]
+
+
+def test_no_report_writes_nothing(folder: Path, capsys) -> None:
+    run("karate", "--quick", "--no-report")
+    assert "Report:" not in capsys.readouterr().out
+    assert list(folder.iterdir()) == []
+
+
+def test_tables_are_diagnosed_and_the_next_command_opens_them_again(tables, capsys) -> None:
+    run(*tables, "--json")
+    data = json.loads(capsys.readouterr().out)
+    assert data["metrics"]["edge_homophily"] == 1.0
+    assert data["verdict"]["kind"] == "homophilic"
+    words = shlex.split(data["next"]["command"])
+    assert words[:3] == ["heterophily", "train", "gcn"]
+    assert words[3:9] == tables
+
+
+def test_a_page_that_cannot_be_written_is_one_sentence() -> None:
+    with pytest.raises(InputError, match="there is no folder"):
+        run("karate", "--quick", "--report", "missing/page.html")
+
+
+def test_contradicting_options_are_refused() -> None:
+    with pytest.raises(InputError, match="contradict"):
+        run("karate", "--report", "a.html", "--no-report")
+
+
+def test_unknown_graph_and_missing_labels_are_one_sentence(tables) -> None:
+    with pytest.raises(HeterophilyError, match="did you mean 'karate'"):
+        run("karat")
+    with pytest.raises(InputError, match="no labelled node"):
+        run("--edges", "my edges.csv")
+
+
+def test_demo_shows_three_graphs_and_three_verdicts(capsys) -> None:
+    demo()
+    text = capsys.readouterr().out
+    for words in ("Heterophilic but harmless:", "Homophilic:", "Harmful heterophily"):
+        assert text.count(words) == 1
