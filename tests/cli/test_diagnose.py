@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import shlex
+import sys
 from pathlib import Path
 
 import pytest
@@ -96,6 +98,14 @@ def test_unknown_graph_and_missing_labels_are_one_sentence(tables) -> None:
         run("karat")
     with pytest.raises(InputError, match="no labelled node"):
         run("--edges", "my edges.csv")
+
+
+def test_output_that_knows_only_ascii_gets_question_marks(monkeypatch: pytest.MonkeyPatch) -> None:
+    raw = io.BytesIO()
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(raw, encoding="ascii"))
+    run("karate", "--quick", "--no-report")
+    sys.stdout.flush()
+    assert b"S_agg(?X)" in raw.getvalue()
 
 
 def test_demo_shows_three_graphs_and_three_verdicts(capsys) -> None:

@@ -113,6 +113,15 @@ def test_interrupted_training_prints_what_is_finished_and_exits_130(monkeypatch,
     assert "1 of 2 splits are finished" in result.stderr
 
 
+def test_your_own_tables_are_trained_on(run, tmp_path):
+    edges, nodes = tmp_path / "edges.csv", tmp_path / "nodes.csv"
+    edges.write_text("source,target\n" + "\n".join(f"{i},{(i + 1) % 40}" for i in range(40)))
+    nodes.write_text("id,label,x\n" + "\n".join(f"{i},{'ab'[i % 2]},{i % 2}" for i in range(40)))
+    data = json.loads(run("acm-gcn", "--edges", str(edges), "--nodes", str(nodes), "--json"))
+    assert data["published"] is None
+    assert len(data["test_accuracy"]["values"]) == 2
+
+
 def test_malformed_option_is_an_input_error():
     with pytest.raises(InputError, match="--option 'x='"):
         verb._parsed(["x="])

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import typer
 
-from heterophily.cli import convert, data, demo, paper
+from heterophily.cli import convert, data, demo, diagnose, paper, train
 from heterophily.errors import HeterophilyError
 
 app = typer.Typer(
@@ -18,6 +18,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("demo")(demo.demo)
+app.command("diagnose")(diagnose.diagnose)
+app.command("train")(train.train)
 app.command("convert")(convert.convert)
 app.add_typer(data.app, name="data")
 app.add_typer(paper.app, name="paper")

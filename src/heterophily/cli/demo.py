@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from heterophily.cli.diagnose import wide_console
+
 SHOWN = (
     (
         "davis",
@@ -24,7 +26,6 @@ DIGITS_HOMOPHILY = 0.3
 def demo() -> None:
     """Diagnose three embedded graphs: harmless, homophilic and harmful. No download."""
     import numpy as np
-    from rich.console import Console
     from rich.text import Text
 
     from heterophily.data.catalog import load
@@ -32,9 +33,7 @@ def demo() -> None:
     from heterophily.data.synthetic.edge_homophily import edge_homophily_graph
     from heterophily.diagnosis.diagnose import diagnose
 
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console = Console(highlight=False, width=100)
+    console = wide_console()
     for name, hint in SHOWN:
         if name == "digits":
             features, labels = digits_features()

@@ -94,7 +94,7 @@ def diagnose(
 
         print(json_module.dumps(found.to_dict(), allow_nan=False))
         return
-    console = _console()
+    console = wide_console()
     console.print(found)
     if report is not None:
         console.print(f"Report: {report}", markup=False, highlight=False, soft_wrap=True)
@@ -111,11 +111,17 @@ def _arguments(graph: str | None, named: dict[str, Any]) -> str:
     return shlex.join(words)
 
 
-def _console() -> Console:
-    """Return a console that is wide enough for the tables when the output is not a terminal."""
+def wide_console() -> Console:
+    """Return a console that is wide enough for the tables when the output is not a terminal.
+
+    Where the output cannot show a letter or a bar, a question mark takes its place.
+    """
+    import io
+    import sys
+
     from rich.console import Console
 
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
     console = Console(highlight=False)
-    if not console.is_terminal:
-        console = Console(highlight=False, width=100)
-    return console
+    return console if console.is_terminal else Console(highlight=False, width=100)

@@ -11,7 +11,7 @@ from heterophily.cli import sources
 from heterophily.errors import InputError
 
 if TYPE_CHECKING:
-    from heterophily.experiments.train import TrainReport
+    from heterophily.experiments.train_report import TrainReport
 
 ModelArgument = Annotated[str, typer.Argument(help="A model, spelled as in the paper: acm-gcn.")]
 Splits = Annotated[str, typer.Option(help="random (60/20/20), fixed (of the data) or public.")]
@@ -86,7 +86,14 @@ def train(
         else:
             if preset is not None:
                 raise InputError(f"--preset {preset} is for catalog names, not for your own files")
-            opened = sources.open_source(graph, edges=edges, nodes=nodes, label=label)
+            opened = sources.open_source(
+                graph,
+                edges=edges,
+                nodes=nodes,
+                label=label,
+                data_folder=data_folder,
+                offline=offline,
+            )
             report = experiments.train(model, opened, config=TrainConfig(**config), **how)
     if json:
         import json as json_module

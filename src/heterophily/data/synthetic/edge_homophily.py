@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from heterophily.data.adjacency import adjacency_from_edges
 from heterophily.data.graph import UNLABELLED, Graph
 from heterophily.errors import InputError
 
@@ -69,10 +70,9 @@ def edge_homophily_graph(
     within = round(homophily * edges)
     source, target = _pairs(sizes, within, edges - within, rng)
     sampled = None if features is None else _rows_of(features, rows)
-    return Graph.from_edges(
-        source,
-        target,
-        num_nodes=int(sizes.sum()),
+    adjacency, _ = adjacency_from_edges(source, target, num_nodes=int(sizes.sum()))
+    return Graph(
+        adjacency=adjacency,
         features=sampled,
         labels=np.repeat(np.arange(sizes.size), sizes),
         class_names=class_names or tuple(str(number) for number in range(sizes.size)),

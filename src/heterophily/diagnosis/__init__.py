@@ -1,0 +1,1 @@
+"""Is my heterophily harmful? Metrics and a training-free probe, judged by written rules."""

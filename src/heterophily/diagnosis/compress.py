@@ -1,0 +1,77 @@
+"""Wide or sparse node features as a few hundred dense columns, without forming them densely."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+MAX_COLUMNS = 256
+MAX_ENTRIES = 2**26  # of the dense result: a graph of 1e6 nodes gets 67 columns, half a gigabyte
+BASIS_ROWS = 20_000  # rows from which the projection is found
+WORDS_DENSITY = 0.3
+
+
+def scale_features(features: Any) -> Any:
+    """Put features on a common scale, keeping zeros zero.
+
+    Sparse non-negative features (fewer than 30 % of the entries filled: words, tags, one-hot
+    columns) are scaled by rows to length 1; others by columns to standard deviation 1, as their
+    columns may have different units. Decided by the values, not by how they are stored.
+    """
+    is_sparse = sp.issparse(features)
+    values = features.data if is_sparse else features
+    filled = np.count_nonzero(values) / max(features.shape[0] * features.shape[1], 1)
+    if filled < WORDS_DENSITY and (values.size == 0 or values.min() >= 0):
+        square = features.multiply(features) if is_sparse else np.square(features, dtype=np.float64)
+        return _divide(features, np.sqrt(_sums(square, axis=1)), axis=1)
+    mean = _sums(features, axis=0) / features.shape[0]
+    square = features.multiply(features) if is_sparse else np.square(features, dtype=np.float64)
+    variance = _sums(square, axis=0) / features.shape[0] - mean**2
+    noise = 1e-12 * (variance + mean**2)  # a constant column is not blown up
+    return _divide(features, np.sqrt(np.where(variance > noise, variance, 0.0)), axis=0)
+
+
+def _sums(matrix: Any, *, axis: int) -> NDArray[np.float64]:
+    return np.asarray(matrix.sum(axis=axis, dtype=np.float64)).reshape(-1)
+
+
+def _divide(matrix: Any, divisor: NDArray[np.float64], *, axis: int) -> Any:
+    """Divide rows (axis 1) or columns (axis 0); what would be divided by zero becomes zero."""
+    factor = np.divide(1.0, divisor, out=np.zeros_like(divisor), where=divisor > 0)
+    if sp.issparse(matrix):
+        diagonal = sp.diags_array(factor)
+        return sp.csr_array(diagonal @ matrix if axis == 1 else matrix @ diagonal)
+    return matrix * (factor[:, None] if axis == 1 else factor)
+
+
+def compress(matrix: Any, *, seed: int = 0, columns: int = MAX_COLUMNS) -> NDArray[np.float64]:
+    r"""Return ``matrix @ V``, (N, D) with D at most ``columns``: the leading singular directions.
+
+    V comes from a randomised singular value decomposition of up to 20,000 rows. It has orthonormal
+    columns, so a ridge classifier on the result is the one on the matrix whenever N or F is at
+    most D, and close to it otherwise. No labels are used. As the map is linear,
+    :math:`\hat A (X V) = (\hat A X) V`.
+    """
+    num_rows, num_columns = matrix.shape
+    limit = max(min(columns, MAX_ENTRIES // max(num_rows, 1)), 1)
+    if num_columns <= limit:
+        return np.asarray(matrix.toarray() if sp.issparse(matrix) else matrix, dtype=np.float64)
+    from sklearn.utils.extmath import randomized_svd
+
+    sample = matrix
+    if num_rows > BASIS_ROWS:
+        rng = np.random.default_rng(seed)
+        sample = matrix[np.sort(rng.choice(num_rows, BASIS_ROWS, replace=False))]
+    if sp.issparse(sample):
+        sample = sp.csr_matrix(sample).astype(np.float64)
+    directions = randomized_svd(
+        sample,
+        min(limit, sample.shape[0]),
+        n_iter=2,
+        power_iteration_normalizer="QR",
+        random_state=seed,
+    )[2]
+    return np.asarray(matrix @ directions.T, dtype=np.float64)

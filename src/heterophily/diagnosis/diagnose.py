@@ -1,0 +1,240 @@
+"""The diagnosis of a graph: metrics, probe and verdict in one value."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from heterophily.data.atomic import write_text
+from heterophily.data.datasets import DATASETS
+from heterophily.data.graph import Graph
+from heterophily.data.report import GraphReport
+from heterophily.diagnosis.probe import Probe, channel_probe, has_features
+from heterophily.diagnosis.verdict import KINDS, Evidence, Verdict, judge
+from heterophily.errors import InputError
+from heterophily.metrics.aggregation_similarity import aggregation_similarity, feature_similarity
+from heterophily.metrics.catalog import METRICS, MetricValues, compute_metrics
+from heterophily.metrics.estimates import estimate
+
+ESTIMATE_SHARE = 0.6
+ESTIMATE_REPEATS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class NextStep:
+    """What to run next: a command to copy, and why."""
+
+    command: str
+    why: str
+
+
+@dataclass(frozen=True, eq=False)
+class Diagnosis:
+    """What :func:`diagnose` found. Print it, show it in a notebook, or write it as a page."""
+
+    report: GraphReport
+    verdict: Verdict
+    metrics: MetricValues
+    probe: Probe | None
+    next: NextStep
+    notes: tuple[str, ...] = ()
+    spreads: dict[str, float] | None = None  # of each metric, when only some nodes are labelled
+    source: str = ""
+    seed: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain data: graph, verdict, metrics, probe, next."""
+        return {
+            "graph": self.report.to_dict(),
+            "verdict": {
+                **self.verdict.to_dict(),
+                "notes": list(self.notes),
+                "metric_spreads": self.spreads,
+            },
+            "metrics": dict(self.metrics.values),
+            "probe": None if self.probe is None else self.probe.to_dict(),
+            "next": {"command": self.next.command, "why": self.next.why},
+        }
+
+    def __rich__(self) -> Any:
+        """Return the diagnosis for a terminal."""
+        from heterophily.diagnosis.text import render
+
+        return render(self)
+
+    def __str__(self) -> str:
+        """Return the diagnosis as plain text."""
+        from heterophily.diagnosis.text import as_text
+
+        return as_text(self)
+
+    def _repr_html_(self) -> str:
+        """Return the diagnosis as HTML, for notebooks."""
+        from heterophily.diagnosis.page import fragment
+
+        return fragment(self)
+
+    def write_html(self, path: str | os.PathLike[str]) -> None:
+        """Write one self-contained HTML file; it needs no network."""
+        from heterophily.diagnosis.page import page
+
+        write_text(path, page(self))
+
+
+def diagnose(
+    graph: Graph, *, quick: bool = False, seed: int = 0, source: str | None = None
+) -> Diagnosis:
+    """Say whether the heterophily of a graph is harmful, and what to run.
+
+    Computes every metric of :data:`~heterophily.metrics.catalog.METRICS`, runs the channel probe
+    (:func:`~heterophily.diagnosis.probe.channel_probe`) and judges both by the rules of
+    :mod:`~heterophily.diagnosis.verdict`.
+
+    Parameters
+    ----------
+    quick
+        Leave out the probe; the verdict is then tentative.
+    seed
+        Of the probe's folds and projections, and of the estimates when labels are missing.
+    source
+        How a command line names this graph, for the command to run next.
+
+    Examples
+    --------
+    >>> from heterophily.data.catalog import load
+    >>> diagnose(load("davis"), quick=True).verdict.kind
+    'harmless'
+    """
+    _check(graph)
+    metrics = compute_metrics(graph)
+    has_edges = _has_edges(graph)
+    notes = _undefined(metrics)
+    if graph.features is not None and not has_features(graph):
+        notes.append("All features are zero: the graph is treated as one without features.")
+    probe = None
+    if quick:
+        notes.append("The channel probe was left out.")
+    elif not has_edges:
+        notes.append("The channel probe was left out: without edges all channels are the same.")
+    else:
+        try:
+            probe = channel_probe(graph, seed=seed)
+        except InputError as error:
+            notes.append(f"{_capital(str(error))}.")
+    spreads = None
+    if not graph.is_labelled.all():
+        spreads = _spreads(graph, metrics, seed)
+        share = 100 * graph.is_labelled.mean()
+        notes.append(
+            f"Only {share:.1f} % of the nodes are labelled: the metrics are estimates from these "
+            f"labels. ± is the spread over {ESTIMATE_REPEATS} draws of "
+            f"{100 * ESTIMATE_SHARE:.0f} % of them."
+        )
+    scaled = _scaled_similarities(graph) if probe is None else (None, None)
+    verdict = judge(Evidence(metrics.values, has_edges, probe, *scaled))
+    named = source or _source(graph)
+    return Diagnosis(
+        report=graph.report,
+        verdict=verdict,
+        metrics=metrics,
+        probe=probe,
+        next=_next_step(verdict, named, is_file=source is None and named.endswith(".npz")),
+        notes=tuple(notes),
+        spreads=spreads,
+        source=named,
+        seed=seed,
+    )
+
+
+def _check(graph: Graph) -> None:
+    present = np.unique(graph.labels[graph.is_labelled])
+    if present.size == 0:
+        raise InputError(
+            f"{graph.name!r} has no labelled node, so there is nothing to diagnose; name the "
+            "label column with --label, or pass labels="
+        )
+    if present.size == 1:
+        raise InputError(
+            f"all labelled nodes of {graph.name!r} are of one class "
+            f"({graph.class_names[int(present[0])]!r}); a diagnosis needs at least two classes"
+        )
+
+
+def _has_edges(graph: Graph) -> bool:
+    return bool(graph.adjacency.nnz > np.count_nonzero(graph.adjacency.diagonal()))
+
+
+def _undefined(metrics: MetricValues) -> list[str]:
+    """Return one sentence per reason why metrics are undefined."""
+    names: dict[str, list[str]] = {}
+    for name, reason in metrics.reasons.items():
+        why = reason.partition(" is undefined: ")[2] or reason
+        names.setdefault(why, []).append(name.replace("_", " "))
+    return [f"Undefined, as {why}: {', '.join(found)}." for why, found in names.items()]
+
+
+def _spreads(graph: Graph, metrics: MetricValues, seed: int) -> dict[str, float]:
+    """Return the spread of each defined metric over draws of the known labels."""
+    found = {}
+    for name in METRICS:
+        if metrics.values[name] is None:
+            continue
+        try:
+            found[name] = estimate(
+                name,
+                graph,
+                share=ESTIMATE_SHARE,
+                repeats=ESTIMATE_REPEATS,
+                rng=np.random.default_rng(seed),
+            ).std
+        except InputError:
+            continue  # too few labels for a draw: no spread is shown
+    return found
+
+
+def _scaled_similarities(graph: Graph) -> tuple[float | None, float | None]:
+    """Return S_agg(S(Â, X)) and S_agg(S(I, X)) by the variant of the paper's tables.
+
+    Rows of X sum to 1, and a node whose row is zero is not counted as consistent.
+    """
+    options: dict[str, Any] = {"normalize_features": True, "zero_rows": "inconsistent"}
+    if not has_features(graph):
+        return None, None
+    try:
+        return (
+            aggregation_similarity(graph, **options),
+            feature_similarity(graph, **options),
+        )
+    except InputError:
+        return None, None
+
+
+def safe_name(name: str) -> str:
+    """Return a name that is a harmless file name on every system.
+
+    >>> safe_name("../my graph<b>")
+    'my-graph-b'
+    """
+    return re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-")[:80] or "graph"
+
+
+def _source(graph: Graph) -> str:
+    dataset = DATASETS.get(graph.name)
+    if dataset is not None and dataset.content_hash == graph.content_hash:
+        return graph.name
+    return f"{safe_name(graph.name)}.npz"
+
+
+def _next_step(verdict: Verdict, source: str, *, is_file: bool) -> NextStep:
+    kind = KINDS[verdict.kind]
+    first = f"write the graph with heterophily.write_graph(graph, {source!r}); " if is_file else ""
+    command = f"heterophily train {kind.model} {source} --splits random --repeats 10"
+    return NextStep(command, first + kind.why)
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

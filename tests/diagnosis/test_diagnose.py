@@ -1,0 +1,239 @@
+"""A diagnosis holds what was asked for, in every form, for every odd graph."""
+
+from __future__ import annotations
+
+import json
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from heterophily.data.catalog import load
+from heterophily.data.graph import Graph
+from heterophily.data.synthetic.edge_homophily import edge_homophily_graph
+from heterophily.diagnosis.diagnose import diagnose, safe_name
+from heterophily.errors import InputError
+from heterophily.metrics.catalog import METRICS
+
+KEYS = ["graph", "verdict", "metrics", "probe", "next"]
+
+
+def blobs(homophily: float = 0.9, *, noise: float = 0.8, **fields) -> Graph:
+    rng = np.random.default_rng(0)
+    labels = np.repeat([0, 1], 60)
+    return edge_homophily_graph(
+        homophily=homophily,
+        edges=500,
+        features=np.eye(2)[labels] + noise * rng.normal(size=(120, 2)),
+        labels=labels,
+        rng=rng,
+    ).replace(**fields)
+
+
+class Tags(HTMLParser):
+    """Collect the tags, attributes and text of a page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+        self.open: list[str] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += attrs
+        if tag not in ("meta", "circle", "line", "rect"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in self.open:
+            assert self.open.pop() == tag
+
+
+def test_davis_is_heterophilic_but_harmless() -> None:
+    found = diagnose(load("davis"))
+    assert found.verdict.kind == "harmless"
+    assert found.metrics["edge_homophily"] == 0.0
+    assert found.metrics["modified_aggregation_homophily"] == 1.0
+
+
+def test_karate_is_homophilic() -> None:
+    assert diagnose(load("karate")).verdict.kind == "homophilic"
+
+
+@pytest.mark.parametrize(
+    ("homophily", "noise", "kind"),
+    [(0.9, 0.8, "homophilic"), (0.02, 0.8, "harmless"), (0.5, 0.2, "little")],
+)
+def test_generated_graphs_get_the_verdict_they_were_made_for(homophily, noise, kind) -> None:
+    assert diagnose(blobs(homophily, noise=noise)).verdict.kind == kind
+
+
+def test_data_has_the_five_keys_and_all_metrics_in_order() -> None:
+    data = json.loads(json.dumps(diagnose(blobs()).to_dict(), allow_nan=False))
+    assert list(data) == KEYS
+    assert list(data["metrics"]) == list(METRICS)
+    assert all(isinstance(value, float) for value in data["metrics"].values())
+    assert list(data["probe"]["channels"]) == ["own", "low", "high", "mixed"]
+    assert len(data["probe"]["channels"]["own"]["accuracies"]) == 15
+    assert data["graph"]["nodes"] == 120
+    assert data["next"]["command"].startswith("heterophily train gcn synthetic.npz ")
+
+
+def test_metrics_are_those_of_the_table() -> None:
+    graph = blobs()
+    values = diagnose(graph, quick=True).metrics.values
+    assert values == {name: metric(graph) for name, metric in METRICS.items()}
+
+
+def test_quick_leaves_out_the_probe_and_is_tentative() -> None:
+    found = diagnose(blobs(), quick=True)
+    assert found.probe is None
+    assert found.to_dict()["probe"] is None
+    assert found.verdict.confidence == "tentative"
+
+
+def test_the_same_seed_gives_the_same_diagnosis() -> None:
+    first, second = (diagnose(blobs(), seed=5).to_dict() for _ in range(2))
+    assert first == second
+
+
+def test_partly_labelled_graph_says_so_and_gives_spreads() -> None:
+    graph = blobs(0.95)
+    found = diagnose(graph.replace(labels=np.where(np.arange(120) % 3, graph.labels, -1)))
+    assert found.verdict.kind == "homophilic"
+    assert any("Only 66.7 % of the nodes are labelled" in note for note in found.notes)
+    assert found.spreads is not None
+    assert set(found.spreads) == set(METRICS)
+    assert "±" in str(found).partition("edge homophily ")[2].splitlines()[0]
+
+
+def test_next_command_names_the_catalog_graph_or_a_file_to_write() -> None:
+    assert " davis " in diagnose(load("davis"), quick=True).next.command
+    impostor = blobs(name="davis")
+    found = diagnose(impostor, quick=True)
+    assert " davis.npz " in found.next.command
+    assert "write_graph" in found.next.why
+    assert " --edges e.csv " in diagnose(impostor, quick=True, source="--edges e.csv").next.command
+
+
+# --- odd graphs -------------------------------------------------------------------------------
+
+
+def test_no_labels_and_one_class_are_refused_in_one_sentence() -> None:
+    with pytest.raises(InputError, match="no labelled node"):
+        diagnose(blobs(labels=None, class_names=None))
+    with pytest.raises(InputError, match="of one class \\('0'\\)"):
+        diagnose(blobs(labels=np.zeros(120, int), class_names=None))
+
+
+def test_a_graph_without_edges_adds_little() -> None:
+    graph = Graph.from_edges([], [], labels=[0, 1] * 20, features=np.eye(40))
+    found = diagnose(graph)
+    assert (found.verdict.kind, found.verdict.confidence) == ("little", "certain")
+    assert found.metrics["edge_homophily"] is None
+    assert found.probe is None
+
+
+def test_labels_on_isolated_nodes_only_are_judged_by_the_probe() -> None:
+    rng = np.random.default_rng(0)
+    labels = np.array([0, 1] * 20 + [-1] * 10)
+    features = np.column_stack([labels, rng.normal(size=50)]).astype(float)
+    graph = Graph.from_edges(range(40, 49), range(41, 50), labels=labels, features=features)
+    found = diagnose(graph)
+    assert found.verdict.kind == "little"
+    assert found.metrics["edge_homophily"] is None
+    assert "undefined" in str(found)
+
+
+def test_zero_features_are_told_and_treated_as_none() -> None:
+    found = diagnose(load("davis").replace(features=np.zeros((32, 2))))
+    assert found.verdict.kind == "harmless"
+    assert any("All features are zero" in note for note in found.notes)
+
+
+def test_too_few_labels_for_the_probe_fall_back_to_metrics() -> None:
+    graph = Graph.from_edges([0, 1, 2], [1, 2, 3], labels=[0, 0, 1, 1], features=np.eye(4))
+    found = diagnose(graph)
+    assert found.probe is None
+    assert found.verdict.confidence == "tentative"
+    assert any("needs 15 labelled nodes" in note for note in found.notes)
+
+
+def test_a_class_of_one_node_gives_a_diagnosis() -> None:
+    graph = blobs()
+    labels = graph.labels.copy()
+    labels[0] = 2
+    found = diagnose(graph.replace(labels=labels, class_names=("a", "b", "lonely")))
+    assert found.verdict.kind == "homophilic"
+
+
+# --- forms ------------------------------------------------------------------------------------
+
+
+def test_text_has_its_parts_in_order_and_fits_a_hundred_columns() -> None:
+    text = str(diagnose(blobs()))
+    parts = [
+        "synthetic: 120 nodes",
+        "Homophilic:",
+        "edge homophily ",
+        "all three",
+        "heterophily train",
+    ]
+    places = [text.find(part) for part in parts]
+    assert -1 not in places
+    assert places == sorted(places)
+    assert max(map(len, text.splitlines())) <= 100
+
+
+HOSTILE = "<script>alert(1)</script>'\"&\x1b[31m[red]\u202e"
+
+
+def test_page_is_whole_closed_and_without_script_or_network(tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    diagnose(blobs()).write_html(path)
+    text = path.read_text("utf-8")
+    page = Tags(text)
+    assert page.open == []
+    assert not {"script", "img", "link", "iframe", "a"} & set(page.tags)
+    assert not any(name in ("src", "href") or name.startswith("on") for name, _ in page.attributes)
+    assert "http://" not in text
+    assert "https://" not in text
+    assert "prefers-color-scheme:dark" in text
+    assert len(text) < 50_000
+
+
+@pytest.mark.parametrize("quick", [False, True])
+def test_hostile_names_stay_text_everywhere(quick: bool, tmp_path: Path) -> None:
+    graph = blobs(name=HOSTILE, class_names=(HOSTILE, "b"), remarks=(HOSTILE,))
+    found = diagnose(graph, quick=quick, source=HOSTILE)
+    for html in (found._repr_html_(), _page(found, tmp_path)):
+        assert "script" not in Tags(html).tags
+        assert "<script" not in html
+        assert "\x1b" not in html
+        assert "\u202e" not in html
+    assert "\x1b" not in str(found)
+    assert "[red]" in str(found)
+
+
+def _page(found, folder: Path) -> str:
+    found.write_html(folder / "page.html")
+    return (folder / "page.html").read_text("utf-8")
+
+
+def test_file_names_are_made_safe() -> None:
+    assert safe_name("../../etc/passwd") == "etc-passwd"
+    assert safe_name("a b\x00c") == "a-b-c"
+    assert safe_name("...") == "graph"
+    assert len(safe_name("x" * 500)) == 80
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [("texas", "harmful"), ("cora", "homophilic")],
+)
+def test_real_graphs_get_the_verdict_of_trained_models(name: str, kind: str, data_folder) -> None:
+    assert diagnose(load(name, data_folder=data_folder)).verdict.kind == kind
