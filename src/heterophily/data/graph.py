@@ -99,7 +99,7 @@ def encode_labels(
     array = np.asarray(labels)
     if array.shape != (num_nodes,):
         raise InputError(f"labels have shape {array.shape}, expected ({num_nodes},): one per node")
-    if array.dtype.kind == "f" and (array == np.floor(array)).all():
+    if array.dtype.kind == "f" and (np.isfinite(array) & (array == np.floor(array))).all():
         array = array.astype(np.int64)
     if array.dtype.kind not in "iub":
         raise InputError(f"labels must be whole numbers (-1 = unlabelled), got {array.dtype}")
@@ -123,13 +123,29 @@ def encode_labels(
     return encoded, tuple(str(value) for value in present)
 
 
-def _frozen(array: Any) -> Any:
-    """Forbid writing into an array or the parts of a sparse matrix."""
-    if sp.issparse(array):
-        for part in (array.data, array.indices, array.indptr):
-            part.setflags(write=False)
-    elif array is not None:
+def _frozen(array: Any, given: Any) -> Any:
+    """Return a read-only array or sparse matrix; what the caller could still write to is copied."""
+    if array is None:
+        return None
+    if not sp.issparse(array):
+        if array.flags.writeable and np.may_share_memory(array, given):
+            array = array.copy()
         array.setflags(write=False)
+        return array
+    parts = (array.data, array.indices, array.indptr)
+    if sp.issparse(given) and any(part.flags.writeable for part in parts):
+        sources = [getattr(given, name, None) for name in ("data", "indices", "indptr")]
+        shared = [
+            isinstance(source, np.ndarray) and np.may_share_memory(part, source)
+            for part, source in zip(parts, sources, strict=True)
+        ]
+        parts = tuple(
+            p.copy() if is_shared else p for p, is_shared in zip(parts, shared, strict=True)
+        )
+        array = sp.csr_array(parts, shape=array.shape)
+        array.has_canonical_format = True  # checked before
+    for part in (array.data, array.indices, array.indptr):
+        part.setflags(write=False)
     return array
 
 
@@ -200,11 +216,11 @@ class Graph:
                 f"the splits are for {self.splits.num_nodes} nodes, the graph has {num_nodes}"
             )
         values = {
-            "adjacency": _frozen(adjacency),
-            "features": _frozen(_checked_features(self.features, num_nodes)),
-            "labels": _frozen(labels),
+            "adjacency": _frozen(adjacency, self.adjacency),
+            "features": _frozen(_checked_features(self.features, num_nodes), self.features),
+            "labels": _frozen(labels, self.labels),
             "class_names": class_names,
-            "node_ids": _frozen(node_ids),
+            "node_ids": _frozen(node_ids, None),
             "remarks": tuple(self.remarks),
         }
         for key, value in values.items():

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,14 +13,12 @@ from numpy.typing import NDArray
 
 from heterophily.data.adjacency import Direction, SelfLoops, adjacency_from_edges
 from heterophily.data.graph import Graph
-from heterophily.data.labels import encode_words, short
-from heterophily.data.splits import PARTS, Split, SplitBatch
+from heterophily.data.interchange.attributes import NodeAttributes
+from heterophily.data.labels import short
+from heterophily.data.splits import PARTS
 from heterophily.errors import InputError
 
-LABELS = ("class", "y", "label")
-_PART_OF = {"train": 0, "val": 1, "valid": 1, "validation": 1, "test": 2}
 _CELLS = ("train", "val", "test")
-_SPLIT = re.compile(r"split(_\d+)?")
 
 
 def from_networkx(
@@ -45,7 +43,8 @@ def from_networkx(
         By default the first of class, y, label that occurs.
     features
         A node attribute that holds a vector (a list, an array, or a dictionary column -> value),
-        or a list of attributes that hold one number each. By default ``x``, if it occurs.
+        or a list of attributes that hold one number each. By default ``x``, if it occurs, else
+        feature_0, feature_1, ..., where a missing one is 0.
     weight
         Edge attribute with the weight, used if it occurs; ``None`` for no weights.
     split
@@ -54,8 +53,8 @@ def from_networkx(
     Examples
     --------
     >>> import networkx as nx
-    >>> from_networkx(nx.karate_club_graph(), label="club", weight=None)
-    Graph('Zachary's Karate Club', nodes=34, edges=78, features=0, classes=2)
+    >>> from_networkx(nx.karate_club_graph(), label="club", weight=None, name="karate")
+    Graph('karate', nodes=34, edges=78, features=0, classes=2)
     """
     for method in ("nodes", "edges", "is_directed"):
         if not hasattr(graph, method):
@@ -64,17 +63,20 @@ def from_networkx(
     attributes = [data for _, data in graph.nodes(data=True)]
     node_ids = _node_ids(list(graph.nodes), remarks)
     adjacency, notes = _adjacency(graph, weight, direction, self_loops, remarks)
-    names: set[str] = set().union(*attributes) if attributes else set()
-    reader = _Attributes(node_ids, attributes, names)
+    reader = NodeAttributes(node_ids, attributes)
     labels, class_names = reader.labels(label, graph.graph.get("class_names"))
+    matrix = reader.features(features, graph.graph.get("num_features"))
+    splits = reader.splits(split)
+    if reader.unused:
+        remarks.append(f"node attributes ignored: {', '.join(reader.unused)}")
     known = graph.graph.get("name") or "graph"
     return Graph(
         adjacency,
-        features=reader.features(features, graph.graph.get("num_features")),
+        features=matrix,
         labels=labels,  # type: ignore[arg-type]
         class_names=class_names,  # type: ignore[arg-type]
         node_ids=node_ids,
-        splits=reader.splits(split),
+        splits=splits,
         name=str(known) if name is None else name,
         is_directed=direction == "keep",
         notes=notes,
@@ -147,137 +149,6 @@ def _number(value: Any, edge: tuple[Any, ...], weight: str | None) -> float:
     return number
 
 
-class _Attributes:
-    """Node attributes as columns; a refusal names the node and the attribute."""
-
-    def __init__(
-        self, node_ids: NDArray[Any], attributes: list[dict[str, Any]], names: set[str]
-    ) -> None:
-        self.node_ids, self.attributes, self.names = node_ids, attributes, names
-
-    def _cell(self, node: int, name: str) -> str:
-        return f"node {short(self.node_ids[node])}, attribute {name!r}"
-
-    def _require(self, name: str) -> str:
-        if name not in self.names:
-            known = ", ".join(sorted(map(str, self.names))[:12]) or "none"
-            raise InputError(f"no node has an attribute {name!r}; attributes: {known}")
-        return name
-
-    def _coded(self, name: str) -> tuple[list[str], NDArray[np.int64]]:
-        values: dict[str, int] = {}
-        codes = np.full(len(self.attributes), -1, np.int64)
-        for node, data in enumerate(self.attributes):
-            value = data.get(name)
-            if value is None or value == "" or (isinstance(value, float) and np.isnan(value)):
-                continue
-            codes[node] = values.setdefault(str(value), len(values))
-        return list(values), codes
-
-    def labels(
-        self, label: str | None, class_names: Any
-    ) -> tuple[NDArray[np.int64] | None, tuple[str, ...] | None]:
-        if label is not None:
-            self._require(label)
-        else:
-            label = next((name for name in LABELS if name in self.names), None)
-        names = None if class_names is None else tuple(str(name) for name in class_names)
-        if label is None:
-            return None, names
-        values, codes = self._coded(label)
-        if names is not None and set(values) <= set(names):
-            order = np.array([*(names.index(value) for value in values), -1], np.int64)
-            return order[codes], names
-        return encode_words(
-            values,
-            codes,
-            cell=lambda node: self._cell(node, label),
-            remedy="leave the attribute out for an unlabelled node",
-        )
-
-    def features(self, features: str | Sequence[str] | None, num_features: int | None) -> Any:
-        if features is None and "x" not in self.names and num_features is None:
-            return None
-        if features is None or isinstance(features, str):
-            return self._vectors(self._require(features or "x"), num_features)
-        columns = [
-            [self._scalar(node, name) for node in range(len(self.attributes))]
-            for name in map(self._require, features)
-        ]
-        return np.array(columns, np.float64).T if columns else None
-
-    def _scalar(self, node: int, name: str) -> float:
-        if name not in self.attributes[node]:
-            raise InputError(f"{self._cell(node, name)}: missing; every node needs a number here")
-        return self._finite(node, name, self.attributes[node][name])
-
-    def _finite(self, node: int, name: str, value: Any) -> float:
-        try:
-            number = float(value)
-        except (TypeError, ValueError):
-            number = np.nan
-        if not np.isfinite(number):
-            raise InputError(f"{self._cell(node, name)}: {short(value)} is not a finite number")
-        return number
-
-    def _vectors(self, name: str, num_features: int | None) -> Any:
-        rows = [data.get(name) for data in self.attributes]
-        if any(row is None for row in rows):
-            node = next(node for node, row in enumerate(rows) if row is None)
-            raise InputError(f"{self._cell(node, name)}: missing; every node needs its features")
-        if all(isinstance(row, dict) for row in rows):
-            return self._sparse(name, rows, num_features)
-        vectors = [np.atleast_1d(np.asarray(row)) for row in rows]
-        for node, vector in enumerate(vectors):
-            if (
-                vector.shape != vectors[0].shape
-                or vector.ndim != 1
-                or vector.dtype.kind not in "fiub"
-            ):
-                raise InputError(
-                    f"{self._cell(node, name)}: {vector.dtype} of shape {vector.shape}, expected "
-                    f"{vectors[0].size} numbers as for the first node"
-                )
-            if not np.isfinite(vector).all():
-                raise InputError(f"{self._cell(node, name)}: holds a number that is not finite")
-        return np.stack(vectors)
-
-    def _sparse(self, name: str, rows: list[Any], num_features: int | None) -> sp.csr_array:
-        indptr = np.cumsum([0, *(len(row) for row in rows)])
-        columns = np.array([int(column) for row in rows for column in row], np.int64)
-        values = [
-            self._finite(node, name, v) for node, row in enumerate(rows) for v in row.values()
-        ]
-        width = int(num_features or (columns.max() + 1 if columns.size else 0))
-        bad = np.flatnonzero((columns < 0) | (columns >= width))
-        if bad.size:
-            node = int(np.searchsorted(indptr, bad[0], side="right")) - 1
-            raise InputError(
-                f"{self._cell(node, name)}: column {columns[bad[0]]} of {width} features"
-            )
-        return sp.csr_array((np.array(values, np.float64), columns, indptr), (len(rows), width))
-
-    def splits(self, split: str | None) -> SplitBatch | None:
-        if split is not None:
-            names = [self._require(split)]
-        else:
-            found = [name for name in self.names if _SPLIT.fullmatch(str(name))]
-            names = sorted(found, key=lambda name: (len(name), name))
-        splits = []
-        for name in names:
-            values, codes = self._coded(name)
-            for code, value in enumerate(values):
-                if value.strip().lower() not in _PART_OF:
-                    node = int(np.flatnonzero(codes == code)[0])
-                    raise InputError(
-                        f"{self._cell(node, name)}: {short(value)} is no part of a split; "
-                        "choose train, val or test"
-                    )
-            parts = np.array([*(_PART_OF[value.strip().lower()] for value in values), -1])[codes]
-            splits.append(Split(*(parts == part for part in range(3))))
-        return SplitBatch.stack(splits) if splits else None
-
-
 def to_networkx(graph: Graph) -> Any:
     """Return a ``networkx.Graph`` (``DiGraph`` if directed) that :func:`from_networkx` reads back.
 
@@ -327,5 +198,5 @@ def _rows(features: Any) -> Any:
     cuts = features.indptr
     return (
         dict(zip(features.indices[a:b].tolist(), features.data[a:b].tolist(), strict=True))
-        for a, b in zip(cuts[:-1], cuts[1:], strict=True)
+        for a, b in pairwise(cuts)
     )

@@ -84,12 +84,12 @@ def from_pyg(
 def _num_nodes(data: Any, edges: Any, features: Any) -> int:
     if features is not None:
         return int(features.shape[0])
-    for key in ("y", "train_mask"):  # PyG itself only guesses, with a warning
-        value = getattr(data, key, None)
-        if value is not None and getattr(value, "ndim", 0) and "num_nodes" not in _keys(data):
-            return int(value.shape[0])
-    if "num_nodes" in _keys(data):
+    if "num_nodes" in _keys(data) and data.num_nodes is not None:
         return int(data.num_nodes)
+    for key in ("y", "train_mask"):  # without them PyG itself guesses, with a warning
+        value = getattr(data, key, None)
+        if value is not None and len(getattr(value, "shape", ())):
+            return int(value.shape[0])
     return int(edges.max()) + 1 if edges.size else 0
 
 
@@ -141,6 +141,6 @@ def to_pyg(graph: Graph, *, dense_features: bool = True) -> Any:
         splits = graph.splits
         parts = (splits.train, splits.validation, splits.test)
         for name, masks in zip(_MASKS, parts, strict=True):
-            mask = masks[0].copy() if len(splits) == 1 else np.ascontiguousarray(masks.T)
+            mask = masks[0].copy() if len(splits) == 1 else masks.T.copy()
             data[name] = torch.from_numpy(mask)
     return data

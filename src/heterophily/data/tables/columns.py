@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from heterophily.data.labels import NUMBER, short
 from heterophily.data.tables.table import Table, require_column
@@ -56,7 +56,6 @@ class NodeColumns:
     splits: tuple[str, ...]
     features: tuple[str, ...]
     by_position: bool
-    ignored: tuple[str, ...] = field(default=())
 
 
 def _known(table: Table, names: Sequence[str]) -> str | None:
@@ -200,14 +199,4 @@ def node_columns(
     if ignored:
         remark += f"; ignored: {_listed(ignored)}"
     table.remarks.append(remark)
-    return NodeColumns(node_id, label, splits, chosen, by_position, ignored)
-
-
-def refuse_header_among_ids(table: Table, columns: Sequence[str], is_id: Sequence[bool]) -> None:
-    """Refuse a first line taken for a header when one of its cells is the id of a node."""
-    for column, found in zip(columns, is_id, strict=True):
-        if found:
-            raise InputError(
-                f"{table.path.name}, line 1: the column name {short(column)} is also a node id; "
-                f"{_NO_HEADER}, or name the columns"
-            )
+    return NodeColumns(node_id, label, splits, chosen, by_position)

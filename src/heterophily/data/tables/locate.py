@@ -49,7 +49,7 @@ def unclosed_quote(lines: Lines, delimiter: str) -> int | None:
 
 
 def find_problem(
-    lines: Lines, delimiter: str, columns: Sequence[str], numbers: Sequence[str]
+    lines: Lines, delimiter: str, columns: Sequence[str], numbers: Sequence[str], advice: str
 ) -> str | None:
     """Describe the first row that is not text, has too many cells, or a cell that is no number."""
     places = [(columns.index(name), name) for name in numbers]
@@ -70,7 +70,10 @@ def find_problem(
                 )
             for index, name in places:
                 if cells[index] and not NUMBER.fullmatch(cells[index]):
-                    return f"{place}, column {short(name)}: {short(cells[index])} is not a number"
+                    return (
+                        f"{place}, column {short(name)}: {short(cells[index])} is not a number; "
+                        f"{advice}"
+                    )
     except csv.Error as error:
         return f"after data row {row}: {error}"
     return None

@@ -50,7 +50,12 @@ class ParquetTable:
         return f"row {row + 1}"
 
     def read(
-        self, *, ids: Sequence[str] = (), numbers: Sequence[str] = (), words: Sequence[str] = ()
+        self,
+        *,
+        ids: Sequence[str] = (),
+        numbers: Sequence[str] = (),
+        words: Sequence[str] = (),
+        advice: str = "",
     ) -> dict[str, Any]:
         """Return columns: ids as int64 or string, numbers as float64, words as string (or null)."""
         wanted = list(dict.fromkeys([*ids, *numbers, *words]))
@@ -63,8 +68,10 @@ class ParquetTable:
             column = table.column(name)
             if pa.types.is_dictionary(column.type):
                 column = column.cast(column.type.value_type)
-            convert = self._id if name in ids else self._number if name in numbers else self._word
-            found[name] = convert(name, column)
+            if name in numbers:
+                found[name] = self._number(name, column, advice)
+            else:
+                found[name] = (self._id if name in ids else self._word)(name, column)
         return found
 
     def _refuse(self, name: str, kind: Any, expected: str) -> InputError:
@@ -82,11 +89,11 @@ class ParquetTable:
         except pa.ArrowInvalid:  # beyond 2^63
             return column.cast(pa.string())
 
-    def _number(self, name: str, column: Any) -> Any:
+    def _number(self, name: str, column: Any, advice: str) -> Any:
         if _is_text(column.type) and len(column):
             value = short(column[0].as_py() or "")
             raise InputError(
-                f"{self.path.name}, row 1, column {short(name)}: {value} is not a number"
+                f"{self.path.name}, row 1, column {short(name)}: {value} is not a number; {advice}"
             )
         if not _is_number(column.type):
             raise self._refuse(name, column.type, "numbers")

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from heterophily.data.adjacency import Direction, SelfLoops, adjacency_from_edges
@@ -16,9 +17,9 @@ from heterophily.data.graph import Graph
 from heterophily.data.labels import short
 from heterophily.data.tables.columns import (
     EdgeColumns,
+    NodeColumns,
     edge_columns,
     node_columns,
-    refuse_header_among_ids,
 )
 from heterophily.data.tables.ids import check_ids, find_ids, first_repeat, number_ids, same_kind
 from heterophily.data.tables.nodes import read_features, read_labels, read_splits
@@ -90,38 +91,32 @@ def read_tables(
     """
     edge_table = _open(edges, delimiter, has_header)
     chosen = edge_columns(edge_table, source=source, target=target, weight=weight)
-    node_table = None if nodes is None else _open(nodes, delimiter, has_header)
-    parts: dict[str, Any] = {}
-    if node_table is not None:
+    if nodes is None:
+        _refuse_node_options(node_id, label, features, ignore, split)
+        node_table, parts = None, dict[str, Any]()
+        ends, weights = _read_edges(edge_table, chosen)
+        numbers, node_ids = number_ids(same_kind(*ends))
+    else:
+        node_table = _open(nodes, delimiter, has_header)
         columns = node_columns(
             node_table, node_id=node_id, label=label, split=split, features=features, ignore=ignore
         )
-        found = node_table.read(
-            ids=[columns.node_id],
-            numbers=columns.features,
-            words=[*columns.splits] + ([] if columns.label is None else [columns.label]),
-        )
-        node_column = found.pop(columns.node_id)
-        _check_node_ids(node_table, columns.node_id, node_column)
-        if columns.label is not None:
-            parts["labels"], parts["class_names"] = read_labels(
-                node_table, columns.label, found[columns.label]
-            )
-        parts["splits"] = read_splits(node_table, columns.splits, found)
-        parts["features"] = read_features(node_table, columns.features, found)
-    else:
-        _refuse_node_options(node_id, label, features, ignore, split)
-        node_column = None
-    ends, node_ids, weights = _read_edges(edge_table, chosen, node_table, node_column)
-    if node_table is not None and columns.by_position and node_table.has_header:
-        refuse_header_among_ids(node_table, [columns.node_id], [columns.node_id in _few(node_ids)])
+        ends, weights = _read_edges(edge_table, chosen)
+        if columns.by_position:
+            _refuse_id_as_header(node_table, [columns.node_id], ends)
+        node_column, parts = _read_nodes(node_table, columns)
+        first, second, known = same_kind(*ends, node_column)
+        numbers, node_ids = find_ids([first, second], known)
+        _refuse_unknown(edge_table, chosen, ends, numbers, node_table)
+        del first, second, known, node_column
+    del ends
     remarks = (*edge_table.remarks, *(node_table.remarks if node_table is not None else ()))
     edge_file = edge_table.path.name
     del edge_table, node_table
     pa.default_memory_pool().release_unused()  # Arrow's columns: all is in NumPy now
     adjacency, notes = adjacency_from_edges(
-        ends.pop(0),
-        ends.pop(0),
+        numbers.pop(0),
+        numbers.pop(0),
         num_nodes=node_ids.size,
         weight=weights,
         direction=direction,
@@ -169,8 +164,34 @@ def _refuse_node_options(*options: object) -> None:
             raise InputError(f"{name}={value!r} is about the node table: pass nodes= (--nodes) too")
 
 
-def _few(node_ids: NDArray[Any]) -> set[str]:
-    return set() if node_ids.dtype.kind != "U" else set(node_ids.tolist())
+def _refuse_id_as_header(table: Table, names: Sequence[str], ids: Sequence[Any]) -> None:
+    """Refuse a first line taken for a header when one of its cells is the id of a node."""
+    for name in names:
+        texts = [column for column in ids if column.type == pa.string()]
+        if table.has_header and any(pc.index(column, name).as_py() >= 0 for column in texts):
+            raise InputError(
+                f"{table.path.name}, line 1: the column name {short(name)} is also a node id; "
+                "pass has_header=False (--no-header) if the first line is data, or name the columns"
+            )
+
+
+def _read_nodes(table: Table, columns: NodeColumns) -> tuple[Any, dict[str, Any]]:
+    """Return the id column, and the labels, features and splits as fields of a graph."""
+    found = table.read(
+        ids=[columns.node_id],
+        numbers=columns.features,
+        words=[*columns.splits] + ([] if columns.label is None else [columns.label]),
+        advice="features are numbers: correct it, or leave the column out (ignore=, --ignore)",
+    )
+    node_column = found.pop(columns.node_id)
+    _check_node_ids(table, columns.node_id, node_column)
+    parts: dict[str, Any] = {"splits": read_splits(table, columns.splits, found)}
+    if columns.label is not None:
+        parts["labels"], parts["class_names"] = read_labels(
+            table, columns.label, found[columns.label]
+        )
+    parts["features"] = read_features(table, columns.features, found)
+    return node_column, parts
 
 
 def _check_node_ids(table: Table, name: str, column: Any) -> None:
@@ -185,43 +206,37 @@ def _check_node_ids(table: Table, name: str, column: Any) -> None:
         )
 
 
-def _read_edges(
-    table: Table, chosen: EdgeColumns, node_table: Table | None, nodes: Any
-) -> tuple[list[NDArray[np.int32]], NDArray[Any], NDArray[np.float64] | None]:
-    """Return both ends as node numbers, the ids of the nodes and the weights."""
+def _read_edges(table: Table, chosen: EdgeColumns) -> tuple[list[Any], NDArray[np.float64] | None]:
+    """Return the two id columns and the weights."""
+    names = [chosen.source, chosen.target]
     found = table.read(
-        ids=[chosen.source, chosen.target],
+        ids=names,
         numbers=[] if chosen.weight is None else [chosen.weight],
+        advice="weights are numbers: correct it, or name another weight column",
     )
-    names = (chosen.source, chosen.target)
     for column in names:
         check_ids(table, column, found[column])
     weights = None if chosen.weight is None else _read_weights(table, chosen.weight, found)
     ends = [found.pop(column) for column in names]
-    if nodes is None:
-        numbers, node_ids = number_ids(same_kind(*ends))
-    else:
-        first, second, known = same_kind(*ends, nodes)
-        numbers, node_ids = find_ids([first, second], known)
-        _refuse_unknown(table, names, ends, numbers, node_table)
-    if chosen.by_position and table.has_header and node_ids.dtype.kind == "U":
-        refuse_header_among_ids(table, names, np.isin(np.array(names), node_ids).tolist())
-    return numbers, node_ids, weights
+    if chosen.by_position:
+        _refuse_id_as_header(table, names, ends)
+    return ends, weights
 
 
 def _refuse_unknown(
     table: Table,
-    names: tuple[str, str],
+    chosen: EdgeColumns,
     ends: list[Any],
     numbers: list[NDArray[np.int32]],
-    node_table: Table | None,
+    node_table: Table,
 ) -> None:
     unknown = [np.flatnonzero(end < 0)[:1] for end in numbers]
     rows = [(int(at[0]), side) for side, at in enumerate(unknown) if at.size]
-    if rows and node_table is not None:
+    if rows:
         row, side = min(rows)
         raise InputError(
-            f"{table.path.name}, {table.place(row)}, column {short(names[side])}: node "
+            f"{table.path.name}, {table.place(row)}, column "
+            f"{short((chosen.source, chosen.target)[side])}: node "
             f"{short(ends[side][row].as_py())} is not in {node_table.path.name}; add it there or "
             "remove the edge"
         )

@@ -25,9 +25,17 @@ class Table(Protocol):
     remarks: list[str]
 
     def read(
-        self, *, ids: Sequence[str] = (), numbers: Sequence[str] = (), words: Sequence[str] = ()
+        self,
+        *,
+        ids: Sequence[str] = (),
+        numbers: Sequence[str] = (),
+        words: Sequence[str] = (),
+        advice: str = "",
     ) -> dict[str, Any]:
-        """Return columns: ids as int64 or string, numbers as float64, words as string (or null)."""
+        """Return columns: ids as int64 or string, numbers as float64, words as string (or null).
+
+        ``advice`` ends the message about a cell that is no number.
+        """
         ...
 
     def place(self, row: int) -> str:

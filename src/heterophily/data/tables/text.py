@@ -129,7 +129,12 @@ class TextTable:
     # --- the rows -----------------------------------------------------------------------------
 
     def read(
-        self, *, ids: Sequence[str] = (), numbers: Sequence[str] = (), words: Sequence[str] = ()
+        self,
+        *,
+        ids: Sequence[str] = (),
+        numbers: Sequence[str] = (),
+        words: Sequence[str] = (),
+        advice: str = "",
     ) -> dict[str, Any]:
         """Return columns: ids as int64 or string, numbers as float64, words as string (or null).
 
@@ -137,7 +142,7 @@ class TextTable:
         has a leading zero, a sign or a space, the ids of that column are strings.
         """
         types = {**dict.fromkeys(numbers, pa.float64()), **dict.fromkeys(words, pa.string())}
-        table = self._parse([*ids, *numbers, *words], types)
+        table = self._parse([*ids, *numbers, *words], types, advice)
         if table is None or table.num_rows == 0:
             raise InputError(f"{self.path.name} has a header but no rows")
         found = {name: table.column(name) for name in table.column_names}
@@ -156,7 +161,7 @@ class TextTable:
     def _is_exact(self, kind: Any) -> bool:
         return bool(kind == pa.string() or (kind == pa.int64() and not self._spelling.is_unusual))
 
-    def _parse(self, columns: Sequence[str], types: dict[str, Any]) -> Any:
+    def _parse(self, columns: Sequence[str], types: dict[str, Any], advice: str = "") -> Any:
         """Return a pyarrow table of some columns; ``None`` when there are no rows."""
         if len(self._body) == 0:
             return None
@@ -184,12 +189,12 @@ class TextTable:
                     continue
                 if "Empty CSV" in str(error):
                     return None
-                self._explain(error, types)
+                self._explain(error, types, advice)
 
-    def _explain(self, error: Exception, types: dict[str, Any]) -> NoReturn:
+    def _explain(self, error: Exception, types: dict[str, Any], advice: str) -> NoReturn:
         """Find the offending line by a slow second reading and name it."""
         numbers = [name for name, kind in types.items() if kind == pa.float64()]
-        problem = find_problem(self._lines(), self.delimiter, self.columns, numbers)
+        problem = find_problem(self._lines(), self.delimiter, self.columns, numbers, advice)
         if problem is not None:
             raise InputError(f"{self.path.name}, {problem}") from error
         raise InputError(f"{self.path.name}: {str(error).splitlines()[0]}") from error

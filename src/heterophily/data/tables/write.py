@@ -88,9 +88,11 @@ def _write(table: Any, path: Path, suffix: str) -> None:
         pq.write_table(table, path)
         return
     delimiter = DELIMITERS[suffix.removesuffix(".gz")] or "\t"
-    options = pa_csv.WriteOptions(delimiter=delimiter, quoting_header="needed")
+    options = pa_csv.WriteOptions(delimiter=delimiter, include_header=False)
     with contextlib.ExitStack() as stack:
         raw = stack.enter_context(open(path, "wb"))
         # no time stamp and no file name inside: the same graph gives the same bytes
         packed = gzip.GzipFile("", "wb", fileobj=raw, mtime=0) if suffix.endswith(".gz") else None
-        pa_csv.write_csv(table, raw if packed is None else stack.enter_context(packed), options)
+        stream: Any = raw if packed is None else stack.enter_context(packed)
+        stream.write(delimiter.join(table.column_names).encode() + b"\n")
+        pa_csv.write_csv(table, stream, options)
