@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import strategies
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -25,15 +24,6 @@ from heterophily.data.interchange import (
 from heterophily.data.markup import read_markup, write_markup
 from heterophily.data.npz import read_npz, write_npz
 from heterophily.data.tables import read_tables, write_tables
-
-_spec = importlib.util.spec_from_file_location(
-    "strategies", Path(__file__).resolve().parents[1] / "strategies.py"
-)
-assert _spec is not None
-assert _spec.loader is not None
-strategies = importlib.util.module_from_spec(_spec)
-sys.modules.setdefault("strategies", strategies)
-_spec.loader.exec_module(strategies)
 
 graphs = strategies.graphs
 ANY_TEXT = strategies.PLAIN_TEXT | strategies.LOOKS_LIKE_SOMETHING_ELSE | strategies.WITH_LINE_ENDS

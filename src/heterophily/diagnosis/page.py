@@ -84,24 +84,55 @@ def fragment(diagnosis: Diagnosis) -> str:
     return "\n".join(part for part in parts if part)
 
 
+def _label_place(
+    left: float, top: float, letters: int, taken: list[tuple[float, float, float]]
+) -> tuple[float, float]:
+    """Return where a label of a point starts: right, left, below or above, the first free place.
+
+    ``taken`` holds start, end and baseline of the labels drawn so far; the new one is added.
+    """
+    width = 6.2 * letters
+    places = [
+        (left + 8, top + 4),
+        (left - 8 - width, top + 4),
+        (left - width / 2, top + 16),
+        (left - width / 2, top - 8),
+    ]
+    for start, baseline in places:
+        is_free = all(
+            start > end or start + width < begin or abs(baseline - line) > 10
+            for begin, end, line in taken
+        )
+        if is_free and start >= _EDGE:
+            break
+    else:
+        start, baseline = places[0]
+    taken.append((start, start + width, baseline))
+    return start, baseline
+
+
 def _map(diagnosis: Diagnosis) -> str:
     """Draw edge homophily against modified aggregation homophily, known datasets in grey."""
     axes = ("edge_homophily", "modified_aggregation_homophily")
     points = [
-        (name, values[axes[0]], values[axes[1]], "grey") for name, values in known_metrics().items()
+        (name, values[axes[0]], values[axes[1]], "grey")
+        for name, values in known_metrics().items()
+        if name != diagnosis.report.name
     ]
     x, y = (diagnosis.metrics.values.get(axis) for axis in axes)
     if x is None or y is None:
         return "<p class='dim'>Not drawn: edge or aggregation homophily is undefined.</p>"
     points.append((diagnosis.report.name, x, y, "mark"))
-    drawn = []
+    drawn: list[str] = []
+    taken: list[tuple[float, float, float]] = []
     for name, x, y, kind in points:
         left, top = _EDGE + x * _SIDE, 10 + (1 - y) * _SIDE
         label = printable(name if len(name) <= 24 else name[:23] + "…")
+        at, baseline = _label_place(left, top, len(label), taken)
         drawn.append(
             f"<circle class='{kind}' cx='{left:.1f}' cy='{top:.1f}' r='{3 + 2 * (kind == 'mark')}'>"
             f"<title>{escape(label)}: {x:.3f}, {y:.3f}</title></circle>"
-            f"<text x='{left + 8:.1f}' y='{top + 4:.1f}'"
+            f"<text x='{at:.1f}' y='{baseline:.1f}'"
             f"{' class=you' if kind == 'mark' else ''}>{escape(label)}</text>"
         )
     ticks = "".join(

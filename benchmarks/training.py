@@ -1,0 +1,242 @@
+"""Speed of training: ours against two yardsticks, interleaved in one run, one thread.
+
+One epoch is a training step plus an evaluation. Printed are medians of CPU milliseconds, the ratios
+to ours, and their geometric means. ``--parallel`` measures ten splits on squirrel with one and two
+workers, ``--memory`` the peak memory of training on deezer-europe and pubmed.
+
+    python benchmarks/training.py --epochs 30 --datasets cornell,cora
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import resource
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+import torch
+from yardsticks.dense import DenseEpochs
+from yardsticks.message_passing import MessagePassingEpochs
+
+from heterophily.data.graph import Graph
+from heterophily.data.source import open_graph
+from heterophily.data.splits import random_splits
+from heterophily.experiments.presets import Recipe, recipe
+from heterophily.experiments.train import train_by_name
+from heterophily.layers.inputs import GraphInputs, row_normalized
+from heterophily.models.catalog import MODELS
+from heterophily.training.epoch import FullBatch
+
+DATASETS = ("cornell", "texas", "cora", "citeseer", "film", "chameleon", "squirrel")
+CANDIDATES = ("ours", "dense", "message passing")
+
+
+class OurEpochs:
+    """The package's own model and trainer."""
+
+    def __init__(self, graph: Graph, model: str, chosen: Recipe) -> None:
+        spec = MODELS[model].with_options(**chosen.options)
+        self.inputs = GraphInputs.from_graph(graph, spec.inputs)
+        self.network = spec.build(
+            num_nodes=self.inputs.num_nodes,
+            num_features=self.inputs.num_features,
+            num_classes=graph.num_classes,
+        )
+        split = random_splits(graph.labels, repeats=1, seed=0)[0]
+        self.epochs = FullBatch(self.network, self.inputs, graph.labels, split, chosen.config)
+
+    def __call__(self) -> None:
+        self.epochs.step()
+        self.epochs.evaluate()
+
+
+def candidates(name: str, model: str) -> dict[str, Callable[[], None]]:
+    """The same network on the same split, three ways."""
+    chosen = recipe("paper", model, name, "random")
+    if model.endswith("+"):  # the benchmark's ACM-GCN+ has the structure channel everywhere
+        structured = {"with_structure": True, "mix_scale": 1.0, "row_normalize": False}
+        chosen = Recipe(chosen.graph, {**chosen.options, **structured}, chosen.config)
+    graph = open_graph(name, **chosen.graph)
+    with_structure = bool(chosen.options.get("with_structure", False))
+    features = graph.features if with_structure else row_normalized(graph.features)
+    dense = torch.from_numpy(np.asarray(features.todense(), dtype=np.float32))
+    settings = {
+        "features": dense,
+        "hidden": chosen.options["hidden"],
+        "rate": chosen.options["dropout"],
+        "lr": chosen.config.lr,
+        "weight_decay": chosen.config.weight_decay,
+        "with_structure": with_structure,
+    }
+    split = random_splits(graph.labels, repeats=1, seed=0)[0]
+    return {
+        "ours": OurEpochs(graph, model, chosen),
+        "dense": DenseEpochs(graph, split, **settings),
+        "message passing": MessagePassingEpochs(graph, split, **settings),
+    }
+
+
+@torch.no_grad()
+def check_same_function(datasets: tuple[str, ...] = ("cornell",)) -> None:
+    """Give all three the same weights: their logits without dropout must agree."""
+    for model, name in [(model, name) for model in ("acm-gcn", "acm-gcn+") for name in datasets]:
+        runs = candidates(name, model)
+        ours = runs["ours"].network.eval()  # type: ignore[attr-defined]
+        logits = [ours(runs["ours"].inputs)]  # type: ignore[attr-defined]
+        for other in ("dense", "message passing"):
+            network = runs[other].model.eval()  # type: ignore[attr-defined]
+            for layer, twin in zip(
+                ours.backbone.layers, (network.first, network.second), strict=True
+            ):
+                weights = [*layer.weight]
+                if layer.structure_weight is not None:
+                    weights.append(layer.structure_weight)
+                for target, value in zip(twin.weights, weights, strict=True):
+                    target.data.copy_(value)
+                for target, value in zip(twin.vectors, layer.mixer.vectors, strict=True):
+                    target.data.copy_(value)
+                twin.mix_weight.data.copy_(layer.mixer.mix_weight)
+            logits.append(network(runs[other].features))  # type: ignore[attr-defined]
+        gap = max(
+            float((other - logits[0]).abs().max() / logits[0].abs().max()) for other in logits
+        )
+        print(f"{model} on {name}: logits of the three agree to {gap:.1e} (relative)")
+        if gap > 1e-4:
+            raise SystemExit("the candidates do not compute the same function")
+
+
+def interleaved(
+    runs: dict[str, Callable[[], None]], epochs: int, budget: float
+) -> dict[str, float]:
+    """Median CPU milliseconds of each candidate; rounds until ``epochs`` or the time budget."""
+    for run in runs.values():
+        run()
+    times: dict[str, list[float]] = {name: [] for name in runs}
+    start = time.perf_counter()
+    for done in range(epochs):
+        if done >= 5 and time.perf_counter() - start > budget:
+            break
+        for name, run in runs.items():
+            before = time.process_time()
+            run()
+            times[name].append(1000 * (time.process_time() - before))
+    return {name: statistics.median(values) for name, values in times.items()}
+
+
+def geometric_mean(values: list[float]) -> float:
+    return math.exp(sum(map(math.log, values)) / len(values))
+
+
+def speed(datasets: list[str], models: list[str], epochs: int, budget: float) -> None:
+    torch.set_num_threads(1)
+    check_same_function()
+    for model in models:
+        print(f"\n{model}: CPU ms per epoch (median), one thread")
+        print(
+            f"{'':12}{'ours':>9}{'dense':>9}{'messages':>10}{'dense/ours':>12}{'messages/ours':>15}"
+        )
+        ratios: dict[str, list[float]] = {"dense": [], "message passing": []}
+        for name in datasets:
+            torch.manual_seed(0)
+            ms = interleaved(candidates(name, model), epochs, budget)
+            for other in ratios:
+                ratios[other].append(ms[other] / ms["ours"])
+            print(
+                f"{name:12}{ms['ours']:9.2f}{ms['dense']:9.2f}{ms['message passing']:10.2f}"
+                f"{ratios['dense'][-1]:11.1f}x{ratios['message passing'][-1]:14.1f}x",
+                flush=True,
+            )
+        means = [geometric_mean(values) for values in ratios.values()]
+        print(f"{'geometric mean':40}{means[0]:11.1f}x{means[1]:14.1f}x")
+
+
+def parallel(repeats: int) -> None:
+    """Splits on squirrel with 1 and 2 workers: efficiency = t1 / (2 t2).
+
+    Wall time needs two free cores; the CPU time of both runs tells what the workers cost in any
+    case.
+    """
+    print(f"\nacm-gcn on squirrel, {repeats} splits, preset paper")
+    run = partial(
+        train_by_name, "acm-gcn", "squirrel", preset="paper", repeats=repeats, keep_state=False
+    )
+    wall, cpu, reports = {}, {}, {}
+    for workers in (1, 2):
+        start, before = time.perf_counter(), cpu_seconds()
+        reports[workers] = run(workers=workers)
+        wall[workers], cpu[workers] = time.perf_counter() - start, cpu_seconds() - before
+        print(
+            f"  {workers} worker(s): {wall[workers]:.1f} s wall, {cpu[workers]:.1f} s CPU",
+            flush=True,
+        )
+    same = reports[1].test_accuracy == reports[2].test_accuracy
+    print(
+        f"  efficiency on two cores {wall[1] / (2 * wall[2]):.0%} of the wall time, "
+        f"{cpu[1] / cpu[2]:.0%} of the CPU time; results identical: {same}"
+    )
+
+
+def cpu_seconds() -> float:
+    """CPU time of this process and its finished children."""
+    usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
+
+
+MEMORY_SCRIPT = """
+import resource, sys
+import torch, scipy.sparse
+from heterophily.experiments.train import train_by_name
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+protocol = "fixed" if sys.argv[1] == "deezer-europe" else "random"
+report = train_by_name(
+    sys.argv[2], sys.argv[1], preset="paper", protocol=protocol, repeats=1, workers=1,
+    config={"max_epochs": 20}, keep_state=True,
+)
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+print(f"{peak / 1024:.0f} {(peak - before) / 1024:.0f}")
+"""
+
+
+def memory() -> None:
+    """Peak resident memory of a fresh process that loads the data and trains 20 epochs."""
+    print("\npeak memory (MB): whole process, above the interpreter with torch")
+    for model in ("acm-gcn", "acm-gcn+"):
+        for name in ("deezer-europe", "pubmed"):
+            command = [sys.executable, "-c", MEMORY_SCRIPT, name, model]
+            done = subprocess.run(command, capture_output=True, text=True, check=True)
+            whole, above = done.stdout.split()
+            print(f"  {model:9} {name:14} {whole:>6} {above:>6}", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--datasets", default=",".join(DATASETS))
+    parser.add_argument("--models", default="acm-gcn,acm-gcn+")
+    parser.add_argument("--epochs", type=int, default=60, help="rounds of each candidate")
+    parser.add_argument("--budget", type=float, default=60.0, help="seconds per dataset")
+    parser.add_argument("--parallel", action="store_true", help="also 1 against 2 workers")
+    parser.add_argument("--repeats", type=int, default=10, help="splits of --parallel")
+    parser.add_argument("--memory", action="store_true", help="also peak memory")
+    parser.add_argument("--only", action="store_true", help="leave the speed tables out")
+    arguments = parser.parse_args()
+    if not arguments.only:
+        speed(
+            arguments.datasets.split(","),
+            arguments.models.split(","),
+            arguments.epochs,
+            arguments.budget,
+        )
+    if arguments.parallel:
+        parallel(arguments.repeats)
+    if arguments.memory:
+        memory()
+
+
+if __name__ == "__main__":
+    main()

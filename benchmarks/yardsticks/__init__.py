@@ -1,0 +1,1 @@
+"""Two other ways to train ACM-GCN, written from the formulas, to measure ours against."""

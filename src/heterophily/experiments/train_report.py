@@ -1,0 +1,73 @@
+"""What training over many splits gives: accuracies, cost, and the published number beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from heterophily.experiments.paper import Published
+from heterophily.training.replicas import FitResults
+
+
+@dataclass(frozen=True, eq=False)
+class TrainReport:
+    """Results of all splits, with what led to them and the published number beside them.
+
+    ``std`` is the population standard deviation over the splits (divided by R, as in the
+    authors' program and hence the paper), not R - 1.
+    """
+
+    model: str
+    graph: str
+    protocol: str
+    hyperparameters: Mapping[str, Any]
+    results: FitResults
+    published: Published | None
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def test_accuracy(self) -> dict[str, Any]:
+        """Mean, std and values of the test accuracy, fractions."""
+        return _spread([result.test_accuracy for result in self.results])
+
+    @property
+    def validation_accuracy(self) -> dict[str, Any]:
+        """Mean, std and values of the validation accuracy at the same epochs."""
+        return _spread([result.validation_accuracy for result in self.results])
+
+    @property
+    def epochs(self) -> float:
+        """Mean number of epochs of a split."""
+        return float(np.mean([result.epochs for result in self.results]))
+
+    @property
+    def ms_per_epoch(self) -> float:
+        """Wall milliseconds of one epoch, over all epochs of all splits."""
+        seconds = sum(result.seconds for result in self.results)
+        return 1000 * seconds / sum(result.epochs for result in self.results)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as plain data, ready for JSON."""
+        published = None
+        if self.published is not None:
+            difference = self.test_accuracy["mean"] - self.published.mean
+            published = {**asdict(self.published), "difference": difference}
+        return {
+            "model": self.model,
+            "graph": self.graph,
+            "protocol": self.protocol,
+            "hyperparameters": dict(self.hyperparameters),
+            "test_accuracy": self.test_accuracy,
+            "validation_accuracy": self.validation_accuracy,
+            "epochs": self.epochs,
+            "ms_per_epoch": self.ms_per_epoch,
+            "peak_memory_mb": max(result.peak_memory_mb for result in self.results),
+            "published": published,
+        }
+
+
+def _spread(values: Sequence[float]) -> dict[str, Any]:
+    return {"mean": float(np.mean(values)), "std": float(np.std(values)), "values": list(values)}

@@ -1,0 +1,86 @@
+"""How one replica is trained: a frozen, checked value."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+from heterophily.errors import InputError, lookup
+from heterophily.training.early_stopping import STOPPING_RULES
+from heterophily.training.selection import SELECTION_SCORES
+
+OPTIMIZERS = ("adam", "adamw")
+
+
+@dataclass(frozen=True, slots=True)
+class TrainConfig:
+    """Optimiser, stopping rule and selection of one training run.
+
+    The defaults are the paper's protocol (FIDELITY, protocol 3): Adam with the L2 penalty in the
+    gradient, at most 5,000 epochs, stop when the validation loss exceeds the mean of the previous
+    200, report the epoch of the lowest validation loss.
+
+    Parameters
+    ----------
+    lr
+        Learning rate.
+    weight_decay
+        L2 penalty added to the gradient (``adam``) or decoupled decay (``adamw``), on every
+        parameter.
+    optimizer
+        ``"adam"`` or ``"adamw"``.
+    max_epochs
+        Upper limit on the number of epochs.
+    stopping
+        Name of a rule in :data:`STOPPING_RULES`: ``"loss-window"``, ``"patience"``, ``"none"``.
+    window
+        Number of epochs the stopping rule looks back.
+    select_by
+        ``"validation-loss"`` or ``"validation-accuracy"``: what the reported epoch is best in.
+
+    Examples
+    --------
+    >>> TrainConfig(lr=0.1).max_epochs
+    5000
+    """
+
+    lr: float = 0.01
+    weight_decay: float = 5e-4
+    optimizer: str = "adam"
+    max_epochs: int = 5000
+    stopping: str = "loss-window"
+    window: int = 200
+    select_by: str = "validation-loss"
+
+    def __post_init__(self) -> None:
+        """Check every field once."""
+        if not (_is_number(self.lr) and self.lr > 0):
+            raise InputError(f"lr={self.lr!r}; the learning rate is a positive number")
+        if not (_is_number(self.weight_decay) and self.weight_decay >= 0):
+            raise InputError(f"weight_decay={self.weight_decay!r}; it is zero or a positive number")
+        for name in ("max_epochs", "window"):
+            value = getattr(self, name)
+            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+                raise InputError(f"{name}={value!r}; it is a whole number of at least 1")
+        lookup(dict.fromkeys(OPTIMIZERS), "optimizer", self.optimizer)
+        lookup(STOPPING_RULES, "stopping rule", self.stopping)
+        lookup(SELECTION_SCORES, "selection", self.select_by)
+
+    def replace(self, **changes: Any) -> TrainConfig:
+        """Return a copy with some fields changed."""
+        return replace(self, **changes)
+
+
+def _is_number(value: object) -> bool:
+    is_real = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return is_real and math.isfinite(value)  # type: ignore[arg-type]
+
+
+PAPER = TrainConfig()
+"""The protocol of the nine small datasets (random and fixed splits)."""
+
+DEEZER = TrainConfig(
+    optimizer="adamw", max_epochs=500, stopping="none", select_by="validation-accuracy"
+)
+"""The protocol of deezer-europe: AdamW, 500 epochs, best validation accuracy."""

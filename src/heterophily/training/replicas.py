@@ -1,0 +1,162 @@
+"""Many replicas of one graph: a queue over worker processes that never changes a result."""
+
+from __future__ import annotations
+
+import os
+import pickle
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import nn
+
+from heterophily.data.splits import Split
+from heterophily.errors import InputError
+from heterophily.training.config import TrainConfig
+from heterophily.training.device import as_device
+from heterophily.training.fit import fit
+from heterophily.training.result import FitResult
+from heterophily.training.workers import WorkerPool
+
+Progress = Callable[[int, int], None]
+"""Called with (number of replicas finished, number of replicas)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Replica:
+    """One training run: what to build, on which split, how, with which seed."""
+
+    build: Callable[[], nn.Module]
+    split: Split
+    config: TrainConfig
+    seed: int
+
+
+@dataclass(frozen=True, eq=False)
+class FitResults:
+    """The finished results in replica order, and what became of the others.
+
+    Parameters
+    ----------
+    by_replica
+        Result of each finished replica, by its number.
+    failures
+        One sentence for each replica that was given up, by its number.
+    interrupted
+        Whether Ctrl-C ended the queue early.
+    """
+
+    by_replica: Mapping[int, FitResult]
+    failures: Mapping[int, str] = field(default_factory=dict)
+    interrupted: bool = False
+
+    def __len__(self) -> int:
+        """Return the number of finished replicas."""
+        return len(self.by_replica)
+
+    def __iter__(self) -> Iterator[FitResult]:
+        """Iterate over the finished results in replica order."""
+        return (self.by_replica[number] for number in sorted(self.by_replica))
+
+
+@dataclass(frozen=True, eq=False)
+class _Job:
+    """What all replicas share; sent to each worker process once."""
+
+    inputs: Any
+    labels: NDArray[np.int64]
+    device: str
+    keep_state: bool
+
+    def __call__(self, replica: Replica) -> FitResult:
+        return fit(
+            replica.build,
+            self.inputs,
+            self.labels,
+            replica.split,
+            replica.config,
+            seed=replica.seed,
+            device=self.device,
+            keep_state=self.keep_state,
+        )
+
+
+def fit_replicas(
+    replicas: Sequence[Replica],
+    inputs: Any,
+    labels: NDArray[np.int64],
+    *,
+    workers: int | None = None,
+    progress: Progress | None = None,
+    device: str = "cpu",
+    keep_state: bool = True,
+) -> FitResults:
+    """Train replicas side by side, one thread each; every result is as if it ran alone.
+
+    Parameters
+    ----------
+    replicas
+        The runs. With more than one worker their ``build`` must be picklable: a module-level
+        function or a :func:`functools.partial` of one, not a lambda.
+    inputs, labels
+        Shared by all; sent to each worker process once.
+    workers
+        Number of processes; default: one for each usable core. One worker, one replica or a GPU
+        means no process is started. In a script, guard the call with
+        ``if __name__ == "__main__":``.
+    progress
+        Called after each finished replica with (finished, total).
+    device
+        ``"cpu"`` or ``"cuda"``.
+    keep_state
+        Whether the results hold the parameters of the best epoch.
+
+    Returns
+    -------
+    FitResults
+        Ctrl-C keeps what is finished. A replica whose worker process dies is run once more, then
+        given up with a sentence in ``failures``. An error inside a replica is raised here.
+    """
+    if workers is not None and workers < 1:
+        raise InputError(f"workers={workers}; use at least one")
+    job = _Job(inputs, labels, device, keep_state)
+    count = min(workers or usable_cores(), len(replicas))
+    if as_device(device).type != "cpu" or count <= 1:
+        return _one_by_one(job, replicas, progress)
+    payload, tasks = (
+        _pickled(job, "the prepared graph"),
+        [_pickled(r, "a replica") for r in replicas],
+    )
+    outcome = WorkerPool(payload, count).run(tasks, progress=progress)
+    return FitResults(outcome.results, outcome.failures, outcome.interrupted)
+
+
+def usable_cores() -> int:
+    """Return the number of cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _one_by_one(job: _Job, replicas: Sequence[Replica], progress: Progress | None) -> FitResults:
+    results: dict[int, FitResult] = {}
+    try:
+        for number, replica in enumerate(replicas):
+            results[number] = job(replica)
+            if progress is not None:
+                progress(len(results), len(replicas))
+    except KeyboardInterrupt:
+        return FitResults(results, interrupted=True)
+    return FitResults(results)
+
+
+def _pickled(value: Any, what: str) -> bytes:
+    try:
+        return pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise InputError(
+            f"{what} cannot be sent to a worker process ({error}); build models with a "
+            "module-level function, or pass workers=1"
+        ) from error
