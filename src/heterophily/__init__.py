@@ -1,74 +1,49 @@
 """Heterophily: metrics, models and diagnosis for graphs whose neighbours are not alike.
 
-Every public name is loaded on first use, so that ``import heterophily`` costs nothing.
+Every public name is loaded on first use, so that ``import heterophily`` costs nothing; the stub
+beside this file declares the same names for type checkers and editors.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from heterophily.data.catalog import DATASETS, load
-    from heterophily.data.export import write_graph
-    from heterophily.data.graph import Graph
-    from heterophily.data.interchange import (
-        from_dgl,
-        from_networkx,
-        from_pyg,
-        from_scipy,
-        to_networkx,
-        to_pyg,
-        to_scipy,
-    )
-    from heterophily.data.report import GraphReport
-    from heterophily.data.source import open_graph
-    from heterophily.data.splits import (
-        Split,
-        SplitBatch,
-        random_split,
-        random_splits,
-        stratified_split,
-    )
-    from heterophily.data.tables import read_tables, write_tables
-    from heterophily.errors import (
-        DataNotFoundError,
-        HeterophilyError,
-        InputError,
-        MissingExtraError,
-        UnknownNameError,
-    )
-
-_HOME = {
-    "data.catalog": ("DATASETS", "load"),
-    "data.export": ("write_graph",),
-    "data.graph": ("Graph",),
-    "data.interchange": (
-        "from_dgl",
-        "from_networkx",
-        "from_pyg",
-        "from_scipy",
-        "to_networkx",
-        "to_pyg",
-        "to_scipy",
-    ),
-    "data.report": ("GraphReport",),
-    "data.source": ("open_graph",),
-    "data.splits": ("Split", "SplitBatch", "random_split", "random_splits", "stratified_split"),
-    "data.tables": ("read_tables", "write_tables"),
-    "errors": (
-        "DataNotFoundError",
-        "HeterophilyError",
-        "InputError",
-        "MissingExtraError",
-        "UnknownNameError",
-    ),
+_NAMES_OF = {
+    "data.catalog": "DATASETS load split_sets",
+    "data.export": "write_graph",
+    "data.graph": "Graph",
+    "data.interchange": "from_dgl from_networkx from_pyg from_scipy to_networkx to_pyg to_scipy",
+    "data.npz": "read_npz write_npz",
+    "data.report": "GraphReport",
+    "data.source": "open_graph",
+    "data.splits": "Split SplitBatch random_split random_splits stratified_split",
+    "data.synthetic.edge_homophily": "edge_homophily_graph",
+    "data.tables": "read_tables write_tables",
+    "diagnosis.diagnose": "Diagnosis diagnose",
+    "errors": "DataNotFoundError HeterophilyError InputError MissingExtraError UnknownNameError",
+    "experiments.train": "train train_by_name",
+    "experiments.train_report": "TrainReport",
+    "layers.acm_conv": "AcmConv",
+    "layers.wrap": "acm",
+    "metrics.adjusted_homophily": "adjusted_homophily",
+    "metrics.aggregation_homophily": "aggregation_homophily modified_aggregation_homophily",
+    "metrics.aggregation_similarity": "aggregation_similarity feature_similarity",
+    "metrics.catalog": "METRICS compute_metrics",
+    "metrics.class_compatibility": "class_compatibility",
+    "metrics.class_homophily": "class_homophily",
+    "metrics.diversification": "diversification_distinguishability",
+    "metrics.edge_homophily": "edge_homophily",
+    "metrics.estimates": "estimate",
+    "metrics.label_informativeness": "label_informativeness",
+    "metrics.node_homophily": "node_homophily node_homophily_values",
+    "models.catalog": "MODELS",
+    "training.config": "TrainConfig",
+    "training.fit": "fit",
+    "training.replicas": "Replica fit_replicas",
+    "training.result": "FitResult",
 }
-_MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
+_MODULE_OF = {name: module for module, names in _NAMES_OF.items() for name in names.split()}
 
-__all__ = [  # noqa: PLE0604, RUF022 - one source: the table above
-    *_MODULE_OF
-]
+__all__ = sorted(_MODULE_OF)
 
 
 def __getattr__(name: str) -> Any:
@@ -82,4 +57,4 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     """List the public names."""
-    return sorted(_MODULE_OF)
+    return __all__

@@ -36,9 +36,10 @@ class MissingExtraError(HeterophilyError, ImportError):
 def lookup(table: Mapping[str, T], kind: str, name: str) -> T:
     """Return ``table[name]``, or say which names exist and which is nearest.
 
-    >>> lookup({"cora": 1, "texas": 2}, "dataset", "texsa")
+    >>> lookup({"cora": 1, "texas": 2}, "name", "texsa")
     Traceback (most recent call last):
-    heterophily.errors.UnknownNameError: unknown dataset 'texsa'; did you mean 'texas'? known: cora, texas
+    heterophily.errors.UnknownNameError: unknown name 'texsa'; did you mean 'texas'? \
+known: cora, texas
     """
     if name in table:
         return table[name]

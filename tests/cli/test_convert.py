@@ -39,7 +39,8 @@ def test_tables_become_a_file_that_holds_the_same_graph(
     assert (again.num_nodes, again.num_edges, again.num_features) == (3, 2, 2)
     assert again.class_names == ("blue", "red")
     assert main(["convert", str(out), "--out", str(tmp_path / "pair")]) == 0
-    pair = ["--edges", str(tmp_path / "pair/edges.csv"), "--nodes", str(tmp_path / "pair/nodes.csv")]
+    folder = tmp_path / "pair"
+    pair = ["--edges", str(folder / "edges.csv"), "--nodes", str(folder / "nodes.csv")]
     assert main(["convert", *pair, "--out", str(tmp_path / "again.npz")]) == 0
     assert same_content(open_graph(tmp_path / "again.npz"), again)
 

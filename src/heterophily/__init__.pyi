@@ -1,0 +1,65 @@
+from heterophily.data.catalog import DATASETS as DATASETS
+from heterophily.data.catalog import load as load
+from heterophily.data.catalog import split_sets as split_sets
+from heterophily.data.export import write_graph as write_graph
+from heterophily.data.graph import Graph as Graph
+from heterophily.data.interchange import from_dgl as from_dgl
+from heterophily.data.interchange import from_networkx as from_networkx
+from heterophily.data.interchange import from_pyg as from_pyg
+from heterophily.data.interchange import from_scipy as from_scipy
+from heterophily.data.interchange import to_networkx as to_networkx
+from heterophily.data.interchange import to_pyg as to_pyg
+from heterophily.data.interchange import to_scipy as to_scipy
+from heterophily.data.npz import read_npz as read_npz
+from heterophily.data.npz import write_npz as write_npz
+from heterophily.data.report import GraphReport as GraphReport
+from heterophily.data.source import open_graph as open_graph
+from heterophily.data.splits import Split as Split
+from heterophily.data.splits import SplitBatch as SplitBatch
+from heterophily.data.splits import random_split as random_split
+from heterophily.data.splits import random_splits as random_splits
+from heterophily.data.splits import stratified_split as stratified_split
+from heterophily.data.synthetic.edge_homophily import edge_homophily_graph as edge_homophily_graph
+from heterophily.data.tables import read_tables as read_tables
+from heterophily.data.tables import write_tables as write_tables
+from heterophily.diagnosis.diagnose import Diagnosis as Diagnosis
+from heterophily.diagnosis.diagnose import diagnose as diagnose
+from heterophily.errors import DataNotFoundError as DataNotFoundError
+from heterophily.errors import HeterophilyError as HeterophilyError
+from heterophily.errors import InputError as InputError
+from heterophily.errors import MissingExtraError as MissingExtraError
+from heterophily.errors import UnknownNameError as UnknownNameError
+from heterophily.experiments.train import train as train
+from heterophily.experiments.train import train_by_name as train_by_name
+from heterophily.experiments.train_report import TrainReport as TrainReport
+from heterophily.layers.acm_conv import AcmConv as AcmConv
+from heterophily.layers.wrap import acm as acm
+from heterophily.metrics.adjusted_homophily import adjusted_homophily as adjusted_homophily
+from heterophily.metrics.aggregation_homophily import aggregation_homophily as aggregation_homophily
+from heterophily.metrics.aggregation_homophily import (
+    modified_aggregation_homophily as modified_aggregation_homophily,
+)
+from heterophily.metrics.aggregation_similarity import (
+    aggregation_similarity as aggregation_similarity,
+)
+from heterophily.metrics.aggregation_similarity import feature_similarity as feature_similarity
+from heterophily.metrics.catalog import METRICS as METRICS
+from heterophily.metrics.catalog import compute_metrics as compute_metrics
+from heterophily.metrics.class_compatibility import class_compatibility as class_compatibility
+from heterophily.metrics.class_homophily import class_homophily as class_homophily
+from heterophily.metrics.diversification import (
+    diversification_distinguishability as diversification_distinguishability,
+)
+from heterophily.metrics.edge_homophily import edge_homophily as edge_homophily
+from heterophily.metrics.estimates import estimate as estimate
+from heterophily.metrics.label_informativeness import label_informativeness as label_informativeness
+from heterophily.metrics.node_homophily import node_homophily as node_homophily
+from heterophily.metrics.node_homophily import node_homophily_values as node_homophily_values
+from heterophily.models.catalog import MODELS as MODELS
+from heterophily.training.config import TrainConfig as TrainConfig
+from heterophily.training.fit import fit as fit
+from heterophily.training.replicas import Replica as Replica
+from heterophily.training.replicas import fit_replicas as fit_replicas
+from heterophily.training.result import FitResult as FitResult
+
+__all__: list[str]

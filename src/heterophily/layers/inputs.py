@@ -1,0 +1,130 @@
+"""What a model receives: a graph prepared once as tensors, shared by all replicas."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from torch import Tensor
+
+from heterophily.errors import InputError
+from heterophily.filters.normalization import NORMALIZATIONS, normalized_adjacency
+from heterophily.layers.propagation import Propagation
+from heterophily.layers.sparse_features import SparseFeatures
+
+if TYPE_CHECKING:
+    from heterophily.data.graph import Graph
+
+_SPARSE_BELOW = 0.25  # share of nonzeros up to which sparse products and dropout are faster
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InputOptions:
+    """How a graph becomes tensors.
+
+    Parameters
+    ----------
+    normalization
+        Â as random walk :math:`\\tilde D^{-1} \\tilde A` (the paper's choice) or symmetric.
+    renormalize
+        Whether loops are added (Ã = A + I) before normalising.
+    row_normalize
+        Whether rows of X are divided by the sum of their absolute values; zero rows stay zero.
+        The released code does so except for ACM-GCN+ and ++ with the structure channel, which
+        it trains on raw features (``row_normalize=False``).
+    with_structure
+        Whether A itself is prepared as well, for the structure channel ``A W_A``.
+    """
+
+    normalization: Literal["random-walk", "symmetric"] = "random-walk"
+    renormalize: bool = True
+    row_normalize: bool = True
+    with_structure: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse an unknown normalisation."""
+        if self.normalization not in NORMALIZATIONS:
+            raise InputError(
+                f"normalization={self.normalization!r}; choose {' or '.join(NORMALIZATIONS)}"
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class GraphInputs:
+    """The tensors of one graph: features, Â and, if asked for, A. Only read by models.
+
+    ``features`` are sparse when at most a quarter of them is nonzero; ``remarks`` tells what a
+    user should know about the preparation.
+
+    >>> from heterophily.data.graph import Graph
+    >>> graph = Graph.from_edges([0, 1], [1, 2], labels=[0, 0, 1])
+    >>> inputs = GraphInputs.from_graph(graph, InputOptions())
+    >>> inputs.num_features, inputs.remarks
+    (3, ('the graph has no features: every node gets its own indicator feature',))
+    """
+
+    features: SparseFeatures | Tensor  # (N, F)
+    operator: Propagation  # (N, N)
+    structure: Propagation | None
+    num_nodes: int
+    num_features: int
+    remarks: tuple[str, ...] = ()
+
+    @classmethod
+    def from_graph(
+        cls,
+        graph: Graph,
+        options: InputOptions | None = None,
+        *,
+        dtype: torch.dtype = torch.float32,
+        device: torch.device | str = "cpu",
+    ) -> GraphInputs:
+        """Normalise the adjacency and the features of a graph and copy them to a device."""
+        options = options or InputOptions()
+        remarks: tuple[str, ...] = ()
+        features: Any = graph.features
+        if features is None or features.shape[1] == 0:
+            features = sp.eye_array(graph.num_nodes, format="csr")
+            remarks = ("the graph has no features: every node gets its own indicator feature",)
+        if options.row_normalize:
+            features = row_normalized(features)
+        if not sp.issparse(features):
+            share = np.count_nonzero(features) / max(1, features.size)
+            features = sp.csr_array(features) if share <= _SPARSE_BELOW else features
+        operator = normalized_adjacency(
+            graph.adjacency, kind=options.normalization, renormalize=options.renormalize
+        )
+        tensors: SparseFeatures | Tensor
+        if sp.issparse(features):
+            tensors = SparseFeatures.from_scipy(features, dtype=dtype, device=device)
+        else:
+            tensors = torch.from_numpy(np.array(features)).to(device=device, dtype=dtype)
+        structure = None
+        if options.with_structure:
+            structure = Propagation.from_scipy(graph.adjacency, dtype=dtype, device=device)
+        return cls(
+            features=tensors,
+            operator=Propagation.from_scipy(operator, dtype=dtype, device=device),
+            structure=structure,
+            num_nodes=graph.num_nodes,
+            num_features=int(features.shape[1]),
+            remarks=remarks,
+        )
+
+
+def row_normalized(features: Any) -> Any:
+    """Divide each row by the sum of its absolute values, in float64; zero rows stay zero.
+
+    >>> row_normalized(np.array([[1.0, 3.0], [0.0, 0.0]]))
+    array([[0.25, 0.75],
+           [0.  , 0.  ]])
+    """
+    matrix = features.astype(np.float64)
+    sums = np.asarray(abs(matrix).sum(axis=1)).reshape(-1)
+    inverse = np.divide(1.0, sums, out=np.zeros_like(sums), where=sums > 0)
+    if sp.issparse(matrix):
+        return sp.csr_array(sp.diags_array(inverse) @ matrix)
+    return matrix * inverse[:, None]

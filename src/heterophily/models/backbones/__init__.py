@@ -1,0 +1,1 @@
+"""How layers are wired; a backbone receives a layer factory."""
