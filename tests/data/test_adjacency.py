@@ -106,10 +106,22 @@ def test_the_larger_of_two_weights_holds_in_both_directions() -> None:
 
 def test_node_numbers_up_to_two_to_the_31_fit_the_keys() -> None:
     last = 2**31 - 2
-    keys = adjacency._packed(np.array([last, 0]), np.array([0, last]), pairs=True)
-    assert keys[0] == keys[1] + 1  # the same pair, turned round
-    both = adjacency._both_ways(keys[1:])
-    assert (both >> np.uint64(33)).tolist() == [0, last]
+    keys = adjacency._packed(np.array([last, 0]), np.array([0, last]))
+    assert (keys >> np.uint64(33)).tolist() == [last, 0, 0, last]
+    assert keys[3] == keys[0] + 1  # the reverse of the reverse edge sorts right behind
+    assert keys[2] == keys[1] + 1
+
+
+@pytest.mark.parametrize("direction", ["drop", "keep"])
+def test_threads_change_nothing(direction: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    source, target = rng.integers(0, 300, (2, 5_000))
+    alone, notes = adjacency_from_edges(source, target, num_nodes=300, direction=direction)
+    monkeypatch.setattr(adjacency, "_cuts", lambda size: [0, size // 3, size // 2, size])
+    beside, notes_beside = adjacency_from_edges(source, target, num_nodes=300, direction=direction)
+    assert notes == notes_beside
+    for part in ("indptr", "indices", "data"):
+        assert np.array_equal(getattr(alone, part), getattr(beside, part))
 
 
 def test_only_the_very_matrix_that_was_made_is_trusted() -> None:

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from heterophily.data.graph import Graph
 from heterophily.data.tables import read_tables, write_tables
-from heterophily.data.tables.spelling import examine
+from heterophily.data.tables.spelling import is_unusual
 from heterophily.errors import InputError
 
 EDGES = "source,target\na,b\nb,c\n"
@@ -89,8 +89,8 @@ def test_quoted_integers_are_integers_when_they_are_canonical(read: Read) -> Non
 @pytest.mark.parametrize("piece", [0, 1, 2, 1 << 18])
 def test_leading_zero_is_seen_at_every_place(piece: int) -> None:
     text = np.frombuffer(b"1" * ((1 << 18) - 1 - piece) + b",01\n", np.uint8)
-    assert examine(text, ",").is_unusual
-    assert not examine(np.frombuffer(b"10,0\n0,100\n-5,0.5\n", np.uint8), ",").is_unusual
+    assert is_unusual(text, ",")
+    assert not is_unusual(np.frombuffer(b"10,0\n0,100\n-5,0.5\n", np.uint8), ",")
 
 
 def test_numbers_in_one_file_and_words_in_the_other_are_compared_as_text(read: Read) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -18,8 +21,11 @@ SELF_LOOPS = ("remove", "keep")
 Weights = NDArray[np.float64] | None
 _ROW_SHIFT, _COLUMN_SHIFT = np.uint64(33), np.uint64(1)
 _END_MASK = np.uint64(0x7FFFFFFF)
-_LAST = np.uint64(2**64 - 1)  # sorts behind every edge
+_REVERSED = np.uint64(1)
+_LOOP = np.uint64((1 << 33) + (1 << 1))  # times a node: the key of its loop
 _BLOCK = 1 << 15  # keys worked on at a time: fits the cache
+_WORTH_A_THREAD = 1 << 20  # keys below which a thread costs more than it saves
+_MOST_THREADS = 4  # more only wait for memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,50 +75,54 @@ def _checked_weight(weight: ArrayLike | None, rows: int) -> Weights:
     return values
 
 
-def _packed(first: NDArray[Any], second: NDArray[Any], *, pairs: bool) -> NDArray[np.uint64]:
-    """One sortable 64-bit key per edge: 31 bits for each end and, lowest, a bit for direction.
+def _in_threads(work: Callable[[int, int], None], cuts: Sequence[int]) -> None:
+    """Call ``work(begin, end)`` for each stretch between cuts, a thread each (NumPy lets them)."""
+    if len(cuts) == 2:
+        work(*cuts)
+        return
+    with ThreadPoolExecutor(len(cuts) - 1) as pool:
+        list(pool.map(work, cuts[:-1], cuts[1:]))
 
-    With ``pairs`` the smaller end comes first and the bit marks an edge that was turned round, so
-    the two directions of a pair are neighbours in the sorted order. Works in small blocks: large
-    temporary arrays cost more than the arithmetic.
+
+def _cuts(size: int) -> list[int]:
+    """Cut so many keys into as many stretches as are worth a thread."""
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    count = max(1, min(usable or 1, _MOST_THREADS, size // _WORTH_A_THREAD))
+    return [part * size // count for part in range(count + 1)]
+
+
+def _packed(first: NDArray[Any], second: NDArray[Any]) -> NDArray[np.uint64]:
+    """Return a sortable 64-bit key for each edge and, behind them, for each reversed edge.
+
+    A key has 31 bits for the row, 31 for the column and, lowest, one that is set if the edge was
+    reversed: sorted, an edge and the reverse of its reverse edge are neighbours. Works in small
+    blocks: large temporary arrays cost more than the arithmetic.
     """
-    keys = np.empty(first.size, np.uint64)
-    for start in range(0, first.size, _BLOCK):
-        block = slice(start, start + _BLOCK)
-        u, v = first[block], second[block]
-        low, high = (np.minimum(u, v), np.maximum(u, v)) if pairs else (u, v)
-        key = low.astype(np.uint64) << _ROW_SHIFT
-        key |= high.astype(np.uint64) << _COLUMN_SHIFT
-        if pairs:
-            key |= u > v
-        keys[block] = key
+    keys = np.empty(2 * first.size, np.uint64)
+
+    def pack(begin: int, end: int) -> None:
+        for start in range(begin, end, _BLOCK):
+            block = slice(start, min(start + _BLOCK, end))
+            u, v = first[block].astype(np.uint64), second[block].astype(np.uint64)
+            keys[block] = u << _ROW_SHIFT | v << _COLUMN_SHIFT
+            back = slice(block.start + first.size, block.stop + first.size)
+            keys[back] = v << _ROW_SHIFT | u << _COLUMN_SHIFT | _REVERSED
+
+    _in_threads(pack, _cuts(first.size))
     return keys
 
 
-def _reverse(keys: NDArray[np.uint64], out: NDArray[np.uint64]) -> None:
-    """Write the keys of the reverse edges to ``out``."""
-    for start in range(0, keys.size, _BLOCK):
-        key = keys[start : start + _BLOCK]
-        out[start : start + _BLOCK] = (((key >> _COLUMN_SHIFT) & _END_MASK) << _ROW_SHIFT) | (
-            (key >> _ROW_SHIFT) << _COLUMN_SHIFT
-        )
-
-
-def _both_ways(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return the keys of edges followed by those of their reverse edges."""
-    both = np.empty(2 * keys.size, np.uint64)
-    both[: keys.size] = keys
-    _reverse(keys, both[keys.size :])
-    return both
-
-
-def _is_new(keys: NDArray[np.uint64], *, pairs: bool) -> NDArray[np.bool_]:
-    """Mark each sorted key that differs from the one before (with ``pairs``, in its ends)."""
+def _is_new(keys: NDArray[np.uint64], *, is_pair: bool) -> NDArray[np.bool_]:
+    """Mark each sorted key that differs from the one before (with ``is_pair``, in its ends)."""
     is_new = np.ones(keys.size, np.bool_)
-    for start in range(1, keys.size, _BLOCK):
-        here = keys[start : start + _BLOCK]
-        difference = here ^ keys[start - 1 : start - 1 + here.size]
-        is_new[start : start + _BLOCK] = difference > np.uint64(pairs)
+
+    def mark(begin: int, end: int) -> None:
+        for start in range(max(begin, 1), end, _BLOCK):
+            here = keys[start : min(start + _BLOCK, end)]
+            difference = here ^ keys[start - 1 : start - 1 + here.size]
+            is_new[start : start + here.size] = difference > np.uint64(is_pair)
+
+    _in_threads(mark, _cuts(keys.size))
     return is_new
 
 
@@ -131,11 +141,11 @@ def _sums(values: Weights, is_new: NDArray[np.bool_]) -> Weights:
     return np.asarray(np.add.reduceat(values, np.flatnonzero(is_new)))
 
 
-def _count_mutual(keys: NDArray[np.uint64]) -> int:
-    """Count the edges, among distinct ones without loops, whose reverse edge is there too."""
-    both = _both_ways(keys)
-    both.sort()
-    return int(np.count_nonzero(both[1:] == both[:-1]))
+def _row_cuts(keys: NDArray[np.uint64]) -> list[int]:
+    """Cut sorted keys between rows, so that no two threads count the same row."""
+    cuts = _cuts(keys.size)
+    rows = keys[cuts[1:-1]] >> _ROW_SHIFT
+    return [0, *(int(cut) for cut in np.searchsorted(keys, rows << _ROW_SHIFT)), keys.size]
 
 
 def _csr(keys: NDArray[np.uint64], values: Weights, num_nodes: int) -> sp.csr_array:
@@ -143,13 +153,18 @@ def _csr(keys: NDArray[np.uint64], values: Weights, num_nodes: int) -> sp.csr_ar
     index = np.int32 if keys.size < 2**31 else np.int64
     columns = np.empty(keys.size, index)
     indptr: NDArray[Any] = np.zeros(num_nodes + 1, index)
-    for start in range(0, keys.size, _BLOCK):
-        key = keys[start : start + _BLOCK]
-        columns[start : start + _BLOCK] = (key >> _COLUMN_SHIFT) & _END_MASK
-        rows = (key >> _ROW_SHIFT).astype(np.int64)
-        first = int(rows[0])
-        counts = np.bincount(rows - first)  # sorted keys: a block spans few rows
-        indptr[first + 1 : first + 1 + counts.size] += counts.astype(index)
+
+    def fill(begin: int, end: int) -> None:
+        for start in range(begin, end, _BLOCK):
+            block = slice(start, min(start + _BLOCK, end))
+            key = keys[block]
+            columns[block] = (key >> _COLUMN_SHIFT) & _END_MASK
+            rows = (key >> _ROW_SHIFT).astype(np.int64)
+            first = int(rows[0])
+            counts = np.bincount(rows - first)  # sorted keys: a block spans few rows
+            indptr[first + 1 : first + 1 + counts.size] += counts.astype(index)
+
+    _in_threads(fill, _row_cuts(keys))
     np.cumsum(indptr, out=indptr)
     data = np.ones(keys.size, np.float32) if values is None else values
     return sp.csr_array((data, columns, indptr), shape=(num_nodes, num_nodes))
@@ -215,46 +230,44 @@ def adjacency_from_edges(
 
     is_loop = first == second
     loops, loop_values = first[is_loop], None if values is None else values[is_loop]
-    keys = _packed(first, second, pairs=direction == "drop")
-    keys[is_loop] = _LAST
+    if loops.size:
+        first, second = first[~is_loop], second[~is_loop]
+        values = None if values is None else values[~is_loop]
+    num_edges = first.size
+    keys = _packed(first, second)
     del first, second, source, target, is_loop
-    keys, values = _sorted(keys, values)
-    num_edges = keys.size - loops.size
-    keys, values = keys[:num_edges], None if values is None else values[:num_edges]
+    keys, values = _sorted(keys, None if values is None else np.concatenate([values, values]))
 
-    is_new = _is_new(keys, pairs=False)
-    num_distinct, unequal = int(np.count_nonzero(is_new)), 0
+    is_new = _is_new(keys, is_pair=False)
     values = _sums(values, is_new)
+    keys = keys if is_new.all() else keys[is_new]
+    is_new = _is_new(keys, is_pair=True)
+    num_distinct = keys.size // 2
+    one_way = int(np.count_nonzero(is_new)) - num_distinct
+    unequal = 0
     if direction == "drop":
-        is_pair = _is_new(keys, pairs=True)
         if values is not None and values.size:
-            first_of_pair = np.flatnonzero(is_pair[is_new])
-            larger = np.maximum.reduceat(values, first_of_pair)
-            unequal = int((larger != np.minimum.reduceat(values, first_of_pair)).sum())
-            values = np.concatenate([larger, larger])
-        keys = keys if is_pair.all() else keys[is_pair]
-        keys &= ~np.uint64(1)
-        one_way = 2 * keys.size - num_distinct
-        keys = _both_ways(keys)
+            starts = np.flatnonzero(is_new)
+            smaller, values = (f.reduceat(values, starts) for f in (np.minimum, np.maximum))
+            unequal = int((values != smaller).sum()) // 2
+        keys = keys if is_new.all() else keys[is_new]
     else:
-        keys = keys if num_distinct == keys.size else keys[is_new]
-        one_way = num_distinct - _count_mutual(keys)
+        is_given = keys & _REVERSED == 0
+        keys, values = keys[is_given], None if values is None else values[is_given]
     del is_new
 
-    loop_keys, loop_values = _sorted(_packed(loops, loops, pairs=False), loop_values)
-    is_new = _is_new(loop_keys, pairs=False)
-    loop_keys, loop_values = loop_keys[is_new], _sums(loop_values, is_new)
-    if loop_keys.size and self_loops == "keep":
-        keys = np.concatenate([keys, loop_keys])
-        if values is not None and loop_values is not None:
-            values = np.concatenate([values, loop_values])
-    keys, values = _sorted(keys, values)
+    loop_nodes, occurrence = np.unique(loops, return_inverse=True)
+    if loop_nodes.size and self_loops == "keep":
+        keys = np.concatenate([keys, loop_nodes.astype(np.uint64) * _LOOP])
+        if values is not None:
+            values = np.concatenate([values, np.bincount(occurrence, weights=loop_values)])
+        keys, values = _sorted(keys, values)
     matrix = _seal(_csr(keys, values, num_nodes), is_symmetric=direction == "drop")
     notes = EdgeNotes(
         rows=rows,
-        duplicates=num_edges - num_distinct + loops.size - loop_keys.size,
+        duplicates=num_edges - num_distinct + loops.size - loop_nodes.size,
         zero_weights=zero_weights,
-        self_loops=int(loop_keys.size),
+        self_loops=int(loop_nodes.size),
         self_loops_kept=self_loops == "keep",
         one_way=one_way,
         direction_kept=direction == "keep",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,38 +11,56 @@ _PIECE = 1 << 18  # bytes looked at at a time: fits the second-level cache
 _THREADS = 2
 
 
-class Spelling(NamedTuple):
-    """Number of quotes in a text, and whether integers in it may be spelt in an unusual way."""
+def count_quotes(text: NDArray[np.uint8]) -> int:
+    """Count the double quotes of a text."""
+    pieces = (text[start : start + _PIECE] for start in range(0, text.size, _PIECE))
+    return sum(int(np.count_nonzero(piece == ord('"'))) for piece in pieces)
 
-    quotes: int
-    is_unusual: bool
+
+def canonical_length(numbers: NDArray[np.int64]) -> int:
+    """Return how many characters integers take when each is written in the canonical way.
+
+    No other way of writing them is shorter: a text of exactly this length has no other.
+
+    >>> canonical_length(np.array([0, 7, -12, 100]))
+    8
+    """
+    if not numbers.size:
+        return 0
+    low, high = int(numbers.min()), int(numbers.max())
+    total = numbers.size
+    for exponent in range(1, len(str(high)) if high > 0 else 1):
+        total += int(np.count_nonzero(numbers >= 10**exponent))
+    if low < 0:
+        total += int(np.count_nonzero(numbers < 0))
+        for exponent in range(1, len(str(-low))):
+            total += int(np.count_nonzero(numbers <= -(10**exponent)))
+    return total
 
 
-def examine(text: NDArray[np.uint8], delimiter: str) -> Spelling:
-    """Look at every byte of the rows of a table once.
+def is_unusual(text: NDArray[np.uint8], delimiter: str) -> bool:
+    """Whether integers in the rows of a table may be spelt in an unusual way.
 
     Without unusual spellings (007, 0x7, -0, "7", a space) each integer is written in the one
     canonical way, so equal numbers mean equal ids.
 
-    >>> examine(np.frombuffer(b"1,2\\n3,007\\n", np.uint8), ",")
-    Spelling(quotes=0, is_unusual=True)
+    >>> is_unusual(np.frombuffer(b"1,2\\n3,007\\n", np.uint8), ",")
+    True
     """
     line_end = np.array([ord("\n")], np.uint8)
     apart = np.array([ord(".")], np.uint8)
     both_ends = np.concatenate([line_end, text[:2], apart, text[-2:], line_end])
-    found = [Spelling(0, _examine(both_ends, delimiter).is_unusual)]
 
-    def piece(start: int) -> Spelling:
+    def piece(start: int) -> bool:
         # two bytes more than the piece, to see what follows its last cell
-        return _examine(text[start : start + _PIECE + 2], delimiter, count=_PIECE)
+        return _is_unusual(text[start : start + _PIECE + 2], delimiter)
 
     with ThreadPoolExecutor(_THREADS) as pool:
-        found += pool.map(piece, range(0, text.size, _PIECE))
-    return Spelling(sum(part.quotes for part in found), any(part.is_unusual for part in found))
+        found = any(pool.map(piece, range(0, text.size, _PIECE)))
+    return found or _is_unusual(both_ends, delimiter)
 
 
-def _examine(text: NDArray[np.uint8], delimiter: str, count: int | None = None) -> Spelling:
-    """Examine a few bytes; quotes are counted in the first ``count`` of them."""
+def _is_unusual(text: NDArray[np.uint8], delimiter: str) -> bool:
     begins = text == ord("\n")
     begins |= text == ord("\r")
     blank = text <= ord('"')  # spaces and quotes; digits, signs and letters are above
@@ -52,11 +69,11 @@ def _examine(text: NDArray[np.uint8], delimiter: str, count: int | None = None) 
     if delimiter <= '"':
         blank ^= separator
     if blank.any():
-        return Spelling(int(np.count_nonzero(text[:count] == ord('"'))), True)
+        return True
     begins |= separator
     is_zero = text[1:-1] == ord("0")
     after_first = text[2:][begins[:-2] & is_zero]
     after_minus = text[2:][(text[:-2] == ord("-")) & is_zero]
     is_digit = (after_first - np.uint8(ord("0"))) <= 9
     is_hexadecimal = (after_first | np.uint8(32)) == ord("x")
-    return Spelling(0, bool((is_digit | is_hexadecimal).any() or (after_minus != ord(".")).any()))
+    return bool((is_digit | is_hexadecimal).any() or (after_minus != ord(".")).any())

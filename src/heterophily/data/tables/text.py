@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 
 from heterophily.data.tables.locate import find_problem, line_of_row, unclosed_quote
-from heterophily.data.tables.spelling import Spelling, examine
+from heterophily.data.tables.spelling import canonical_length, count_quotes, is_unusual
 from heterophily.data.tables.table import DELIMITERS, check_columns, suffix_of
 from heterophily.errors import InputError
 
@@ -148,7 +148,11 @@ class TextTable:
         found = {name: table.column(name) for name in table.column_names}
         del table
         pa.default_memory_pool().release_unused()  # what the parser no longer needs
-        doubtful = [name for name in ids if not self._is_exact(found[name].type)]
+        doubtful = [name for name in ids if found[name].type != pa.string()]
+        if self._is_canonical(found) or (
+            all(found[name].type == pa.int64() for name in doubtful) and not self._is_unusual
+        ):
+            doubtful = []
         if doubtful:
             texts = self._parse(doubtful, dict.fromkeys(doubtful, pa.string()))
             for name in doubtful:
@@ -158,8 +162,24 @@ class TextTable:
                     found[name] = texts.column(name)
         return found
 
-    def _is_exact(self, kind: Any) -> bool:
-        return bool(kind == pa.string() or (kind == pa.int64() and not self._spelling.is_unusual))
+    def _is_canonical(self, found: dict[str, Any]) -> bool:
+        """Whether the file holds nothing but integers, as short as they can be written.
+
+        Then there is no need to look at its bytes. Other files may be as exact; this is the quick
+        answer for a plain list of edges.
+        """
+        if set(found) != set(self.columns):
+            return False
+        if any(column.type != pa.int64() or column.null_count for column in found.values()):
+            return False
+        cells = sum(len(column) for column in found.values())  # each ends in one character
+        spare = len(self._body) - cells
+        if not spare > 0:
+            return False
+        for column in found.values():
+            spare -= sum(canonical_length(chunk.to_numpy()) for chunk in column.chunks)
+        has_last_end = bytes(memoryview(self._body)[-1:]) == b"\n"
+        return spare == (0 if has_last_end else -1)
 
     def _parse(self, columns: Sequence[str], types: dict[str, Any], advice: str = "") -> Any:
         """Return a pyarrow table of some columns; ``None`` when there are no rows."""
@@ -172,7 +192,7 @@ class TextTable:
                     pa.BufferReader(self._body),
                     read_options=pa_csv.ReadOptions(column_names=self.columns, block_size=block),
                     parse_options=pa_csv.ParseOptions(
-                        delimiter=self.delimiter, newlines_in_values=self._spelling.quotes > 0
+                        delimiter=self.delimiter, newlines_in_values=self._has_quotes
                     ),
                     convert_options=pa_csv.ConvertOptions(
                         include_columns=list(dict.fromkeys(columns)),
@@ -207,11 +227,15 @@ class TextTable:
         return f"line {line_of_row(self._lines(), self.delimiter, row)} (data row {row + 1})"
 
     @cached_property
-    def _spelling(self) -> Spelling:
-        """How the cells are written; refuse a quote that is never closed."""
-        spelling = examine(np.frombuffer(self._body, np.uint8), self.delimiter)
-        if spelling.quotes % 2 and (line := unclosed_quote(self._lines(), self.delimiter)):
+    def _has_quotes(self) -> bool:
+        """Whether a row has a quote; refuse one that is never closed."""
+        quotes = count_quotes(np.frombuffer(self._body, np.uint8))
+        if quotes % 2 and (line := unclosed_quote(self._lines(), self.delimiter)):
             raise InputError(
                 f'{self.path.name}, line {line}: a quote (") is opened and never closed'
             )
-        return spelling
+        return quotes > 0
+
+    @cached_property
+    def _is_unusual(self) -> bool:
+        return is_unusual(np.frombuffer(self._body, np.uint8), self.delimiter)
