@@ -1,0 +1,183 @@
+"""Our networks against PyTorch Geometric's layers with the same weights, to 1e-5 in float32."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from dense_models import build, small_graph
+from torch.nn.functional import elu
+
+from heterophily.layers.inputs import GraphInputs
+
+pyg = pytest.importorskip("torch_geometric.nn", reason="needs the extra: heterophily[pyg]")
+
+
+@pytest.fixture(scope="module")
+def graph():
+    return small_graph(is_sparse=False)
+
+
+@pytest.fixture(scope="module")
+def edge_index(graph):
+    rows, columns = graph.adjacency.nonzero()
+    return torch.from_numpy(np.stack([columns, rows]).astype(np.int64))
+
+
+def ours(name, graph, **options):
+    """Return our network, the dense features it sees, and its logits, all in float32."""
+    spec, _, model = build(name, graph, dropout=0.0, **options)
+    inputs = GraphInputs.from_graph(graph, spec.inputs)
+    model = model.float().eval()
+    x = inputs.features
+    return model, x, model(inputs)
+
+
+def close(found, wanted):
+    torch.testing.assert_close(found, wanted, rtol=1e-5, atol=1e-5)
+
+
+@torch.no_grad()
+def copy_gat(conv, layer):
+    conv.lin.weight.copy_(layer.linear.weight.T)
+    conv.att_src.copy_(layer.sender[None])
+    conv.att_dst.copy_(layer.receiver[None])
+    conv.bias.copy_(layer.bias)
+
+
+@torch.no_grad()
+def copy_linear(linear, ours):
+    linear.weight.copy_(ours.weight.T)
+    linear.bias.copy_(ours.bias)
+
+
+def test_gat(graph, edge_index):
+    model, x, logits = ours("gat", graph, heads=3, output_heads=2)
+    first = pyg.GATConv(x.shape[1], 5, heads=3)
+    second = pyg.GATConv(15, logits.shape[1], heads=2, concat=False)
+    copy_gat(first, model.layers[0])
+    copy_gat(second, model.layers[1])
+    close(second(elu(first(x, edge_index)), edge_index), logits)
+
+
+def test_appnp(graph, edge_index):
+    model, x, logits = ours("appnp", graph, hops=7, alpha=0.15)
+    close(pyg.APPNP(7, 0.15)(model.mlp(x), edge_index), logits)
+
+
+def test_fagcn(graph, edge_index):
+    model, x, logits = ours("fagcn", graph, depth=2, epsilon=0.4)
+    initial = state = torch.relu(model.input(x))
+    for layer in model.layers:
+        conv = pyg.FAConv(5, eps=0.4, add_self_loops=False)
+        with torch.no_grad():
+            conv.att_l.weight.copy_(layer.sender.T)
+            conv.att_r.weight.copy_(layer.receiver.T)
+        state = conv(state, initial, edge_index)
+    close(model.output(state), logits)
+
+
+def test_mixhop(graph, edge_index):
+    model, x, logits = ours("mixhop", graph, powers=(0, 1, 3))
+    state = x
+    for place, layer in enumerate(model.layers):
+        _, fan_in, width = layer.weight.shape
+        conv = pyg.MixHopConv(fan_in, width, powers=[0, 1, 3])
+        with torch.no_grad():
+            for power, weight in zip((0, 1, 3), layer.weight, strict=True):
+                conv.lins[power].weight.copy_(weight.T)
+            conv.bias.copy_(layer.bias.flatten())
+        output = conv(state, edge_index)
+        state = torch.relu(output) if place == 0 else output
+    groups = state.view(len(x), 3, -1)
+    close((groups * model.group_scores.softmax(0)[None, :, None]).sum(1), logits)
+
+
+def test_graphsage(graph, edge_index):
+    model, x, logits = ours("graphsage", graph)
+    convs = [pyg.SAGEConv(x.shape[1], 5), pyg.SAGEConv(5, logits.shape[1])]
+    for conv, layer in zip(convs, model.layers, strict=True):
+        with torch.no_grad():
+            conv.lin_r.weight.copy_(layer.weight[0].T)
+            conv.lin_l.weight.copy_(layer.weight[1].T)
+            conv.lin_l.bias.copy_(layer.bias)
+    close(convs[1](torch.relu(convs[0](x, edge_index)), edge_index), logits)
+
+
+def test_linkx(graph, edge_index):
+    model, x, logits = ours("linkx", graph, depth=3)
+    net = pyg.LINKX(len(x), x.shape[1], 5, logits.shape[1], num_layers=3, dropout=0.0).eval()
+    with torch.no_grad():
+        net.edge_lin.weight.copy_(model.structure_weight)
+        net.edge_lin.bias.copy_(model.structure_bias)
+    copy_linear(net.node_mlp.lins[0], model.features.maps[0])
+    copy_linear(net.cat_lin1, model.join_structure)
+    copy_linear(net.cat_lin2, model.join_features)
+    for linear, ours_ in zip(net.final_mlp.lins, model.output.maps, strict=True):
+        copy_linear(linear, ours_)
+    for norm, ours_ in zip(net.final_mlp.norms, model.output.norms, strict=False):
+        norm.module.load_state_dict(ours_.state_dict())
+    close(net(x, edge_index), logits)
+
+
+@pytest.mark.parametrize("jk", ["max", "cat"])
+def test_gcn_jk(graph, edge_index, jk):
+    model, x, logits = ours("gcn+jk", graph, jk=jk, depth=3)
+    state, states = x, []
+    for layer in model.layers:
+        conv = pyg.GCNConv(*layer.weight.shape)
+        with torch.no_grad():
+            conv.lin.weight.copy_(layer.weight.T)
+            conv.bias.copy_(layer.bias)
+        state = torch.relu(conv(state, edge_index))
+        states.append(state)
+    close(model.output(pyg.JumpingKnowledge(jk, 5, 3)(states)), logits)
+
+
+@pytest.mark.parametrize("jk", ["max", "cat"])
+def test_gat_jk(graph, edge_index, jk):
+    model, x, logits = ours("gat+jk", graph, jk=jk, heads=2)
+    state, states = x, []
+    for layer in model.layers:
+        conv = pyg.GATConv(layer.linear.weight.shape[0], 5, heads=2)
+        copy_gat(conv, layer)
+        state = elu(conv(state, edge_index))
+        states.append(state)
+    close(model.output(pyg.JumpingKnowledge(jk, 10, 2)(states)), logits)
+
+
+def test_gcn(graph, edge_index):
+    model, x, logits = ours("gcn", graph, normalization="symmetric")
+    state = x
+    for place, layer in enumerate(model.backbone.layers):
+        conv = pyg.GCNConv(*layer.weight.shape[1:], bias=False)
+        with torch.no_grad():
+            conv.lin.weight.copy_(layer.weight[0].T)
+        state = conv(torch.relu(state) if place else state, edge_index)
+    close(state, logits)
+
+
+@pytest.mark.parametrize("hops", [1, 2])
+def test_sgc(graph, edge_index, hops):
+    model, x, logits = ours(f"sgc-{hops}", graph, normalization="symmetric")
+    conv = pyg.SGConv(x.shape[1], logits.shape[1], K=hops, bias=False)
+    with torch.no_grad():
+        conv.lin.weight.copy_(model.backbone.layers[0].weight[0].T)
+    close(conv(x, edge_index), logits)
+
+
+@pytest.mark.parametrize("name", ["gcnii", "gcnii*"])
+def test_gcnii(graph, edge_index, name):
+    options = {"depth": 3, "alpha_l": 0.2, "lambda": 0.7, "normalization": "symmetric"}
+    model, x, logits = ours(name, graph, **options)
+    net = model.backbone
+    initial = state = torch.relu(net.input(x))
+    for number, layer in enumerate(net.layers, start=1):
+        shared = layer.initial_weight is None
+        conv = pyg.GCN2Conv(5, 0.2, theta=0.7, layer=number, shared_weights=shared)
+        with torch.no_grad():
+            conv.weight1.copy_(layer.weight[0])
+            if not shared:
+                conv.weight2.copy_(layer.initial_weight[0])
+        state = torch.relu(conv(state, initial, edge_index))
+    close(net.output(state), logits)
