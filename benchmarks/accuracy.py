@@ -107,6 +107,7 @@ def run(arguments: argparse.Namespace, variant: str) -> None:
             seed=arguments.seed,
             repeats=arguments.repeats,
             workers=arguments.workers,
+            engine=arguments.engine,
             keep_state=False,
         )
         if report.results.interrupted:
@@ -176,6 +177,7 @@ def main() -> None:
     parser.add_argument("--seed", default=0, type=int)
     parser.add_argument("--repeats", default=None, type=int)
     parser.add_argument("--workers", default=None, type=int)
+    parser.add_argument("--engine", default="torch", help="torch, native or auto")
     parser.add_argument("--show", action="store_true", help="train nothing, print all variants")
     arguments = parser.parse_args()
     if arguments.variant not in VARIANTS:

@@ -17,7 +17,8 @@ MAY_IMPORT = {
     "diagnosis": {"diagnosis", "metrics", "filters", "data"},
     "layers": {"layers", "filters", "data"},
     "models": {"models", "layers", "filters"},
-    "training": {"training", "data"},
+    "training": {"training", "data", "engine"},  # the engine, when asked for it
+    "engine": {"engine", "training", "layers", "models", "filters", "data"},
     "experiments": {
         "experiments",
         "training",

@@ -45,6 +45,7 @@ def train(
         int | None, typer.Option(help="Worker processes [default: one per core].")
     ] = None,
     device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
+    engine: Annotated[str, typer.Option(help="torch, native (C++, experimental) or auto.")] = "torch",
     edges: sources.Edges = None,
     nodes: sources.Nodes = None,
     label: sources.Label = None,
@@ -69,6 +70,7 @@ def train(
         "options": options,
         "workers": workers,
         "device": device,
+        "engine": engine,
         "keep_state": False,
     }
     with progress_bar(f"{model} on {graph or 'your graph'}") as progress:

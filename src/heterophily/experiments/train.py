@@ -47,6 +47,7 @@ def train(
     device: str = "cpu",
     progress: Callable[[int, int], None] | None = None,
     keep_state: bool = True,
+    engine: str = "torch",
 ) -> TrainReport:
     """Train a model of the table on a graph and report its accuracy over the splits.
 
@@ -68,7 +69,7 @@ def train(
         From which the splits and the seeds of all replicas follow.
     options
         Changed options of the model and its inputs, for example ``{"hidden": 32}``.
-    config, workers, device, progress, keep_state
+    config, workers, device, progress, keep_state, engine
         See :class:`TrainConfig` and :func:`fit_replicas`.
 
     Examples
@@ -103,6 +104,7 @@ def train(
         device=device,
         progress=progress,
         keep_state=keep_state,
+        engine=engine,
     )
     _check_results(results, count, config)
     return TrainReport(
@@ -235,7 +237,7 @@ def _check_results(results: FitResults, count: int, config: TrainConfig) -> None
 
 
 def _remarks(results: FitResults, count: int) -> tuple[str, ...]:
-    remarks = []
+    remarks = [results.engine_note] if results.engine_note else []
     if results.interrupted:
         remarks.append(f"stopped early: {len(results)} of {count} splits are finished")
     diverged = [n for n, result in results.by_replica.items() if result.status == "diverged"]

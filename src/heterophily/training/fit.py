@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -16,6 +16,7 @@ from heterophily.data.splits import Split
 from heterophily.training.config import TrainConfig
 from heterophily.training.device import as_device
 from heterophily.training.early_stopping import STOPPING_RULES
+from heterophily.training.engines import native_or_note, refused
 from heterophily.training.epoch import FullBatch, accuracy
 from heterophily.training.memory import peak_memory_mb
 from heterophily.training.result import FitResult, History, Status
@@ -33,6 +34,7 @@ def fit(
     seed: int,
     device: str | torch.device = "cpu",
     keep_state: bool = True,
+    engine: str = "torch",
 ) -> FitResult:
     """Train a fresh model on one split and report its best epoch.
 
@@ -55,7 +57,20 @@ def fit(
         Where the model is trained.
     keep_state
         Whether the parameters of the best epoch are kept.
+    engine
+        ``"auto"``, ``"native"`` or ``"torch"``; see :func:`fit_replicas`. Both start from the
+        same weights; their dropout masks differ.
     """
+    native = native_or_note(engine, device)
+    if not isinstance(native, str):
+        try:
+            task = native.Task(build, split, config, seed)
+            done = native.run([task], inputs, labels, keep_state=keep_state)
+            if done.interrupted:
+                raise KeyboardInterrupt
+            return cast(FitResult, done.results[0])
+        except native.NotCoveredError as error:
+            refused(engine, str(error))
     place = as_device(device)
     with reproducible(seed, place):
         model = build().to(place)

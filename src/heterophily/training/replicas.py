@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from heterophily.data.splits import Split
 from heterophily.errors import InputError
 from heterophily.training.config import TrainConfig
 from heterophily.training.device import as_device
+from heterophily.training.engines import native_or_note, refused
 from heterophily.training.fit import fit
 from heterophily.training.result import FitResult
 from heterophily.training.workers import WorkerPool
@@ -46,11 +47,17 @@ class FitResults:
         One sentence for each replica that was given up, by its number.
     interrupted
         Whether Ctrl-C ended the queue early.
+    engine
+        ``"native"`` or ``"torch"``: what ran the replicas.
+    engine_note
+        Why torch ran although ``engine="auto"`` asked for the native engine; else empty.
     """
 
     by_replica: Mapping[int, FitResult]
     failures: Mapping[int, str] = field(default_factory=dict)
     interrupted: bool = False
+    engine: str = "torch"
+    engine_note: str = ""
 
     def __len__(self) -> int:
         """Return the number of finished replicas."""
@@ -80,6 +87,7 @@ class _Job:
             seed=replica.seed,
             device=self.device,
             keep_state=self.keep_state,
+            engine="torch",
         )
 
 
@@ -92,6 +100,7 @@ def fit_replicas(
     progress: Progress | None = None,
     device: str = "cpu",
     keep_state: bool = True,
+    engine: str = "torch",
 ) -> FitResults:
     """Train replicas side by side, one thread each; every result is as if it ran alone.
 
@@ -112,6 +121,9 @@ def fit_replicas(
         ``"cpu"`` or ``"cuda"``.
     keep_state
         Whether the results hold the parameters of the best epoch.
+    engine
+        ``"native"``: the C++ engine, on threads of this process; ``"torch"``; or ``"auto"``: the
+        native one where it covers the model (``engine_note`` says why not).
 
     Returns
     -------
@@ -121,16 +133,26 @@ def fit_replicas(
     """
     if workers is not None and workers < 1:
         raise InputError(f"workers={workers}; use at least one")
-    job = _Job(inputs, labels, device, keep_state)
+    native = native_or_note(engine, device)
+    note = native if isinstance(native, str) else ""
     count = min(workers or usable_cores(), len(replicas))
+    if not isinstance(native, str):
+        try:
+            done = native.run(
+                replicas, inputs, labels, threads=count, progress=progress, keep_state=keep_state
+            )
+            return FitResults(done.results, interrupted=done.interrupted, engine="native")
+        except native.NotCoveredError as error:
+            note = refused(engine, str(error))
+    job = _Job(inputs, labels, device, keep_state)
     if as_device(device).type != "cpu" or count <= 1:
-        return _one_by_one(job, replicas, progress)
+        return replace(_one_by_one(job, replicas, progress), engine_note=note)
     payload, tasks = (
         _pickled(job, "the prepared graph"),
         [_pickled(r, "a replica") for r in replicas],
     )
     outcome = WorkerPool(payload, count).run(tasks, progress=progress)
-    return FitResults(outcome.results, outcome.failures, outcome.interrupted)
+    return FitResults(outcome.results, outcome.failures, outcome.interrupted, engine_note=note)
 
 
 def usable_cores() -> int:

@@ -1,0 +1,1 @@
+"""The native twin of layers and fit for the ACM family: optional, faster, the same answers."""

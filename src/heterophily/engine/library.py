@@ -1,0 +1,110 @@
+"""Find the shared library for this processor; say which one is used and why."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+from dataclasses import dataclass
+from functools import cache
+from importlib.machinery import EXTENSION_SUFFIXES
+from pathlib import Path
+
+from heterophily.engine.structs import Graph, Replica
+from heterophily.errors import InputError
+
+ISA_VARIABLE = "HETEROPHILY_ENGINE_ISA"
+"""Environment variable that names an instruction set, ``avx512``, ``avx2`` or ``baseline``; or
+``none``: no native engine."""
+
+_NEEDS = {  # instruction set -> flags of /proc/cpuinfo, best first
+    "avx512": {"avx512f", "avx512bw", "avx512dq", "avx512vl", "fma"},
+    "avx2": {"avx2", "fma"},
+    "baseline": set[str](),
+}
+
+
+@dataclass(frozen=True)
+class Engine:
+    """A loaded library, or why there is none."""
+
+    isa: str | None
+    reason: str
+    library: ctypes.CDLL | None = None
+
+
+def engine() -> Engine:
+    """Return the native engine of this machine; ``library`` is None when there is none."""
+    return _load(os.environ.get(ISA_VARIABLE, ""))
+
+
+@cache
+def _load(wanted: str) -> Engine:
+    if wanted == "none":
+        return Engine(None, f"switched off by {ISA_VARIABLE}=none")
+    if wanted and wanted not in _NEEDS:
+        raise InputError(f"{ISA_VARIABLE}={wanted!r}; choose none, {', '.join(_NEEDS)}")
+    flags = processor_flags()
+    usable = [isa for isa, needs in _NEEDS.items() if needs <= flags]
+    if wanted and wanted not in usable:
+        return Engine(None, f"{ISA_VARIABLE}={wanted}, but this processor lacks it")
+    missing = []
+    for isa in [wanted] if wanted else usable:
+        path = _path(isa)
+        if path is None:
+            missing.append(isa)
+            continue
+        try:
+            library = _declared(ctypes.CDLL(str(path)))
+        except OSError as error:
+            return Engine(None, f"{path.name} cannot be loaded: {error}")
+        why = f"chosen by {ISA_VARIABLE}" if wanted else "the best this processor has"
+        if missing:
+            why = f"{' and '.join(missing)} not built"
+        return Engine(isa, why, library)
+    return Engine(None, "not built: no C++ compiler was found when the package was installed")
+
+
+def processor_flags() -> set[str]:
+    """Return the instruction sets of this processor, as Linux spells them."""
+    if platform.machine().lower() not in ("x86_64", "amd64"):
+        return set()
+    try:
+        for line in Path("/proc/cpuinfo").read_text("ascii", "replace").splitlines():
+            if line.startswith("flags"):
+                return set(line.partition(":")[2].split())
+    except OSError:
+        pass
+    return set()  # not Linux: the baseline runs everywhere
+
+
+def _path(isa: str) -> Path | None:
+    folder = Path(__file__).parent
+    for suffix in (*EXTENSION_SUFFIXES, ".so"):
+        path = folder / f"_native_{isa}{suffix}"
+        if path.is_file():
+            return path
+    return None
+
+
+def _declared(library: ctypes.CDLL) -> ctypes.CDLL:
+    library.hp_train.restype = ctypes.c_int64
+    library.hp_train.argtypes = [
+        ctypes.POINTER(Graph),
+        ctypes.POINTER(Replica),
+        ctypes.c_int64,
+        ctypes.c_int32,
+        ctypes.c_void_p,
+        ctypes.c_void_p,
+    ]
+    library.hp_dropout_mask.restype = None
+    library.hp_dropout_mask.argtypes = [
+        ctypes.c_uint64,
+        ctypes.c_uint64,
+        ctypes.c_uint64,
+        ctypes.c_double,
+        ctypes.c_int64,
+        ctypes.c_void_p,
+    ]
+    library.hp_vector_bytes.restype = ctypes.c_int32
+    return library

@@ -1,0 +1,393 @@
+// One layer: step 1 of ACM (linear maps and filters of all channels) around the mixer.
+//
+// Channels live in panels: matrices (N, columns) that are multiplied as a whole. Channels that
+// share a filter length are packed side by side while they fit into 64 columns, so the low and
+// high pass of an output layer of few classes cost one sparse product of one vector a node.
+//
+// Forward   signal P = [X, H_1, ..] W (or A W_A),    filtered Y = identity * P + aggregate * A^h P
+//           ACM: h = relu(Y);  ACMII: Y is made from relu(P), h = Y
+// Backward  G = gradient of Y,   D = identity * G + aggregate * (A^T)^h G = gradient of P,
+//           W receives X^T D and H^T D, A^T D for W_A; the states receive D W^T
+// In hidden layers G takes Y's place in memory and D that of P.
+#pragma once
+#include <map>
+#include <vector>
+
+#include "dense.h"
+#include "mixing.h"
+#include "sparse.h"
+
+namespace hp {
+
+constexpr int64_t kPanelColumns = 64;
+
+template <class T>
+struct Graph {
+  int64_t num_nodes, num_features;
+  Sparse<T> features, features_t, structure, structure_t;
+  Operator<T> op, op_t;
+  const uint32_t* features_order;  // number of each entry of features_t
+
+  explicit Graph(const hp_graph& graph)
+      : num_nodes(graph.num_nodes), num_features(graph.features.cols),
+        features(plain(graph.features)), features_t(transposed(graph.features)),
+        structure(plain(graph.structure)), structure_t(transposed(graph.structure)),
+        features_order(graph.features.transpose_order) {
+    op.direct = plain(graph.op);
+    op_t.direct = transposed(graph.op);
+    const hp_quotient& q = graph.quotient;
+    if (q.num_classes == 0) return;
+    const auto values = [](const void* array) { return static_cast<const T*>(array); };
+    op.classes = op_t.classes = {q.num_classes, q.indptr, q.indices, values(q.ones)};
+    op.members = {q.num_classes, q.member_indptr, q.members, values(q.ones)};
+    op_t.members = {q.num_classes, q.member_indptr, q.members, values(q.member_scale)};
+    op.class_of = op_t.class_of = q.class_of;
+    op.scale = values(q.scale);
+    op_t.scale = values(q.ones);
+    op.diagonal = op_t.diagonal = values(q.diagonal);
+  }
+
+ private:
+  static Sparse<T> plain(const hp_sparse& m) {
+    return {m.rows, m.indptr, m.indices, static_cast<const T*>(m.values)};
+  }
+  static Sparse<T> transposed(const hp_sparse& m) {
+    return {m.cols, m.transpose_indptr, m.transpose_indices,
+            static_cast<const T*>(m.transpose_values)};
+  }
+};
+
+// The features as one pass sees them.
+template <class T>
+struct FeatureView {
+  enum Kind { kDirect, kDropped, kKnown } kind = kDirect;
+  Sparse<T> entries;  // all or the kept entries; or the dropped ones, when the products of all
+  T scale = 1;        // entries are at hand: kept = (all - dropped) * scale; kKnown: no dropout
+};
+
+// The gradient of feature weights: kept entries by column, or by row for few, long columns.
+template <class T>
+struct FeatureGradient {
+  Sparse<T> entries;
+  bool is_by_row = false;
+};
+
+template <class T>
+void feature_product(const FeatureView<T>& view, const Matrix<T>& weight, Matrix<T>& out) {
+  if (view.kind == FeatureView<T>::kDirect)
+    multiply<T>(view.entries, weight, out);
+  else if (view.kind == FeatureView<T>::kDropped)
+    subtract_and_scale<T>(view.entries, weight, view.scale, out);
+}
+
+template <class T>
+void feature_update(const FeatureGradient<T>& view, const Matrix<T>& gradient, const Adam<T>& adam,
+                    int64_t num_features, Weight<T>& weight) {
+  if (!view.is_by_row) return multiply_into_adam<T>(view.entries, gradient, adam, weight);
+  Matrix<T> total(num_features, gradient.columns());
+  scatter_add<T>(view.entries, gradient, total);
+  adam.rows(weight, 0, num_features, total.data());
+}
+
+template <class T>
+struct Panel {
+  bool aggregates = false, is_structure = false;
+  int hops = 1;
+  std::vector<int> channels;
+  int64_t columns = 0;
+  Weight<T> weight;
+  Matrix<T> signal, filtered, gradient;  // gradient: output layers only
+  Matrix<T> block;                       // filtered rows of one block of nodes
+  Matrix<T> sums;                        // of classes of nodes
+  Matrix<T> hop_results[2];
+  const Matrix<T>* source = nullptr;  // what the last hop multiplies
+  Matrix<T> identity, aggregate;         // (1, columns)
+  Matrix<T>& of_filtered() { return !gradient.empty() ? gradient : aggregates ? filtered : signal; }
+  Matrix<T>& of_signal() { return aggregates || gradient.empty() ? signal : gradient; }
+};
+
+template <class T>
+class Layer {
+ public:
+  Mixer<T> mixer;
+
+  Layer(const Graph<T>& graph, const hp_layer& spec, const std::vector<int64_t>& state_widths,
+        bool is_output)
+      : mixer(spec), graph_(graph), spec_(spec), width_(spec.width) {
+    num_inputs_ = spec.sees_features ? graph.num_features : 0;
+    for (int s = 0; s < spec.num_states; ++s) {
+      state_rows_.push_back(num_inputs_);
+      state_widths_.push_back(state_widths[spec.first_state + s]);
+      num_inputs_ += state_widths_.back();
+    }
+    places_.resize(spec.num_channels);
+    for (int k = 0; k < spec.num_channels; ++k) place(k);
+    for (Panel<T>& panel : panels_) allocate(panel, is_output);
+  }
+
+  bool sees_only_features() const { return spec_.num_states == 0; }
+
+  // Signals of all channels.
+  void linear(const FeatureView<T>& features, const std::vector<Matrix<T>>& states,
+              bool is_structure_known) {
+    for (Panel<T>& panel : panels_) {
+      if (panel.is_structure) {
+        if (!is_structure_known) multiply<T>(graph_.structure, panel.weight.value, panel.signal);
+        continue;
+      }
+      if (spec_.sees_features) feature_product<T>(features, panel.weight.value, panel.signal);
+      for (int s = 0; s < spec_.num_states; ++s)
+        dense_product<T>(states[spec_.first_state + s], state_widths_[s], panel.weight.value,
+                         state_rows_[s], !spec_.sees_features && s == 0, panel.signal);
+    }
+  }
+
+  // What the filters of all rows share: hops but the last, sums of classes.
+  void begin_filter() {
+    const bool relu_first = spec_.activates && spec_.activates_first;
+    for (Panel<T>& panel : panels_) {
+      if (!panel.aggregates) continue;
+      panel.source = &panel.signal;
+      for (int hop = 1; hop < panel.hops; ++hop) {
+        Matrix<T>& next = temporary(panel, hop);
+        if (hop == 1 && relu_first)
+          plain_filter<true>(graph_.op, panel, *panel.source, next);
+        else
+          plain_filter<false>(graph_.op, panel, *panel.source, next);
+        panel.source = &next;
+      }
+      if (relu_first && panel.hops == 1)
+        sum_classes<T, true>(graph_.op, *panel.source, inner(panel.columns), panel.sums);
+      else
+        sum_classes<T, false>(graph_.op, *panel.source, inner(panel.columns), panel.sums);
+    }
+  }
+
+  // Filters of a block of nodes; kept for the backward pass or only for load_block().
+  void filter_block(const Rows& rows, int64_t begin, int count, bool is_kept) {
+    const bool relu_first = spec_.activates && spec_.activates_first;
+    const Rows part = rows.part(begin, count);
+    for (Panel<T>& panel : panels_) {
+      if (!panel.aggregates) continue;
+      const T *keep = panel.identity.data(), *move = panel.aggregate.data();
+      Matrix<T>& out = is_kept ? panel.filtered : panel.block;
+      if (!relu_first)
+        filter<T, false, false, false>(graph_.op, *panel.source, panel.signal, keep, move, part,
+                                       nullptr, panel.sums, !is_kept, out);
+      else if (panel.hops == 1)
+        filter<T, true, true, false>(graph_.op, *panel.source, panel.signal, keep, move, part,
+                                     nullptr, panel.sums, !is_kept, out);
+      else
+        filter<T, false, true, false>(graph_.op, *panel.source, panel.signal, keep, move, part,
+                                      nullptr, panel.sums, !is_kept, out);
+    }
+  }
+
+  // h_k of a block of nodes, into the mixer; filtered rows as filter_block() kept them.
+  void load_block(const Rows& rows, int64_t begin, int count, bool is_kept) {
+    with_vectors(mixer.stride() / kLanes<T>, [&](auto vectors) {
+      const int64_t end = vectors > 0 ? vectors * kLanes<T> : mixer.stride();
+      for (int k = 0; k < spec_.num_channels; ++k) {
+        const Panel<T>& panel = panels_[places_[k].panel];
+        const bool is_packed = panel.aggregates && !is_kept;
+        const Matrix<T>& from = is_packed ? panel.block : panel.aggregates ? panel.filtered : panel.signal;
+        const T own = panel.aggregates ? T(1) : static_cast<T>(spec_.channels[k].identity);
+        const bool relu_before = !panel.aggregates && spec_.activates && spec_.activates_first;
+        const bool relu_after = spec_.activates && !spec_.activates_first;
+        for (int b = 0; b < count; ++b) {
+          T* h = mixer.channel(k, b);
+          const T* source = from.row(is_packed ? b : rows[begin + b]) + places_[k].column;
+          if (!is_aligned(k)) {
+            std::memcpy(h, source, width_ * sizeof(T));
+            source = h;
+          }
+          for (int64_t j = 0; j < end; j += kLanes<T>) {
+            Vec<T> x = load(source + j);
+            if (relu_before) x = relu<T>(x);
+            x = x * own;
+            store(h + j, relu_after ? relu<T>(x) : x);
+          }
+        }
+      }
+    });
+  }
+
+  // Gradients of h_k from the mixer to the panels.
+  void store_block(const Rows& rows, int64_t begin, int count) {
+    with_vectors(mixer.stride() / kLanes<T>, [&](auto vectors) {
+      const int64_t end = vectors > 0 ? vectors * kLanes<T> : mixer.stride();
+      for (int k = 0; k < spec_.num_channels; ++k) {
+        Panel<T>& panel = panels_[places_[k].panel];
+        Matrix<T>& to = panel.of_filtered();
+        const T own = panel.aggregates ? T(1) : static_cast<T>(spec_.channels[k].identity);
+        const bool relu_before = !panel.aggregates && spec_.activates && spec_.activates_first;
+        const bool relu_after = spec_.activates && !spec_.activates_first;
+        for (int b = 0; b < count; ++b) {
+          const int64_t row = rows[begin + b];
+          T* g = mixer.gradient(k, b);
+          const T* h = mixer.channel(k, b);
+          T* target = to.row(row) + places_[k].column;
+          if (relu_before) {
+            const T* before = panel.signal.row(row) + places_[k].column;
+            for (int64_t j = 0; j < width_; ++j) g[j] = before[j] > T(0) ? g[j] : T(0);
+          }
+          T* out = is_aligned(k) ? target : g;
+          for (int64_t j = 0; j < end; j += kLanes<T>) {
+            const Vec<T> x = load(g + j) * own;
+            store(out + j, relu_after ? where_positive<T>(load(h + j), x) : x);
+          }
+          if (out == g) std::memcpy(target, g, width_ * sizeof(T));
+        }
+      }
+    });
+  }
+
+  // G -> D in all panels.
+  void filter_backward() {
+    const Rows all{nullptr, graph_.num_nodes};
+    for (Panel<T>& panel : panels_) {
+      if (!panel.aggregates) continue;
+      const Matrix<T>& gradient = panel.of_filtered();
+      const Matrix<T>* source = &gradient;
+      for (int hop = 1; hop < panel.hops; ++hop) {
+        Matrix<T>& next = temporary(panel, hop);
+        plain_filter<false>(graph_.op_t, panel, *source, next);
+        source = &next;
+      }
+      const T *keep = panel.identity.data(), *move = panel.aggregate.data();
+      sum_classes<T, false>(graph_.op_t, *source, inner(panel.columns), panel.sums);
+      if (spec_.activates && spec_.activates_first)
+        filter<T, false, false, true>(graph_.op_t, *source, gradient, keep, move, all,
+                                      panel.signal.data(), panel.sums, false, panel.signal);
+      else
+        filter<T, false, false, false>(graph_.op_t, *source, gradient, keep, move, all, nullptr,
+                                       panel.sums, false, panel.signal);
+    }
+  }
+
+  // D -> gradients of the states; Adam on all parameters of the layer.
+  void linear_backward(const FeatureGradient<T>& features, const std::vector<Matrix<T>>& states,
+                       const Adam<T>& adam, std::vector<Matrix<T>>& to_states,
+                       std::vector<char>& has_gradient) {
+    for (Panel<T>& panel : panels_) {
+      Matrix<T>& gradient = panel.of_signal();
+      if (panel.is_structure) {
+        multiply_into_adam<T>(graph_.structure_t, gradient, adam, panel.weight);
+        continue;
+      }
+      for (int s = 0; s < spec_.num_states; ++s) {
+        const int state = spec_.first_state + s;
+        const int64_t rows = state_widths_[s];
+        Matrix<T> transpose(panel.columns, rows), total(rows, panel.columns);
+        transpose_rows<T>(panel.weight.value, state_rows_[s], rows, transpose);
+        dense_product<T>(gradient, panel.columns, transpose, 0, !has_gradient[state], to_states[state]);
+        has_gradient[state] = 1;
+        weight_gradient<T>(states[state], rows, gradient, total);
+        adam.rows(panel.weight, state_rows_[s], rows, total.data());
+      }
+      if (spec_.sees_features)
+        feature_update<T>(features, gradient, adam, graph_.num_features, panel.weight);
+    }
+    mixer.update(adam);
+  }
+
+  // copy(parameter, place in the flat vector of the torch module) for every parameter.
+  template <class Copy>
+  void exchange(Copy&& copy) {
+    mixer.exchange(spec_, copy);
+    int64_t feature_channel = 0;
+    for (int k = 0; k < spec_.num_channels; ++k) {
+      Panel<T>& panel = panels_[places_[k].panel];
+      const int64_t start = panel.is_structure ? spec_.structure_weight
+                                               : spec_.weight + feature_channel++ * num_inputs_ * width_;
+      for (int64_t i = 0; i < panel.weight.value.rows(); ++i)
+        for (int64_t j = 0; j < width_; ++j)
+          copy(panel.weight.value.row(i)[places_[k].column + j], start + i * width_ + j);
+    }
+  }
+
+ private:
+  struct Place {
+    int panel;
+    int64_t column;
+  };
+
+  void place(int k) {
+    const hp_channel& channel = spec_.channels[k];
+    const bool aggregates = channel.aggregate != 0.0;
+    const int hops = aggregates ? channel.hops : 1;
+    size_t p = 0;
+    for (; p < panels_.size() && !channel.is_structure; ++p)
+      if (!panels_[p].is_structure && panels_[p].aggregates == aggregates &&
+          panels_[p].hops == hops && panels_[p].columns + width_ <= kPanelColumns)
+        break;
+    if (p >= panels_.size() || channel.is_structure) {
+      p = panels_.size();
+      panels_.emplace_back();
+      panels_[p].aggregates = aggregates;
+      panels_[p].is_structure = channel.is_structure;
+      panels_[p].hops = hops;
+    }
+    places_[k] = {static_cast<int>(p), panels_[p].columns};
+    panels_[p].channels.push_back(k);
+    panels_[p].columns += width_;
+  }
+
+  void allocate(Panel<T>& panel, bool is_output) {
+    const int64_t nodes = graph_.num_nodes;
+    panel.weight = Weight<T>(panel.is_structure ? nodes : num_inputs_, panel.columns);
+    panel.signal = Matrix<T>(nodes, panel.columns);
+    if (panel.aggregates) {
+      if (!is_output) panel.filtered = Matrix<T>(nodes, panel.columns);
+      panel.block = Matrix<T>(kBlock, panel.columns);
+      if (graph_.op.has_quotient()) panel.sums = Matrix<T>(graph_.op.classes.rows, panel.columns);
+    }
+    if (is_output) panel.gradient = Matrix<T>(nodes, panel.columns);
+    panel.identity = Matrix<T>(1, panel.columns);
+    panel.aggregate = Matrix<T>(1, panel.columns);
+    for (int k : panel.channels)
+      for (int64_t j = 0; j < width_; ++j) {
+        panel.identity.data()[places_[k].column + j] = static_cast<T>(spec_.channels[k].identity);
+        panel.aggregate.data()[places_[k].column + j] = static_cast<T>(spec_.channels[k].aggregate);
+      }
+  }
+
+  // One hop on its way to A_hat^h.
+  template <bool Relu>
+  void plain_filter(const Operator<T>& op, Panel<T>& panel, const Matrix<T>& in, Matrix<T>& out) {
+    Matrix<T> zeros(1, panel.columns), ones(1, panel.columns);
+    for (int64_t j = 0; j < panel.columns; ++j) ones.data()[j] = 1;
+    sum_classes<T, Relu>(op, in, inner(panel.columns), panel.sums);
+    filter<T, Relu, false, false>(op, in, in, zeros.data(), ones.data(), Rows{nullptr, graph_.num_nodes},
+                                  nullptr, panel.sums, false, out);
+  }
+
+  Matrix<T>& inner(int64_t columns) {
+    Matrix<T>& sums = inner_[columns];
+    if (graph_.op.has_quotient() && sums.empty())
+      sums = Matrix<T>(graph_.op.members.rows, columns);
+    return sums;
+  }
+
+  Matrix<T>& temporary(Panel<T>& panel, int hop) {
+    Matrix<T>& buffer = panel.hop_results[hop % 2];
+    if (buffer.empty()) buffer = Matrix<T>(graph_.num_nodes, panel.columns);
+    return buffer;
+  }
+
+  // Columns of a packed channel may lie across vectors; they are copied, without padding.
+  bool is_aligned(int k) const {
+    return panels_[places_[k].panel].channels.size() == 1 ||
+           (places_[k].column % kLanes<T> == 0 && width_ % kLanes<T> == 0);
+  }
+
+  const Graph<T>& graph_;
+  const hp_layer& spec_;
+  int64_t width_, num_inputs_;
+  std::vector<int64_t> state_rows_, state_widths_;
+  std::vector<Panel<T>> panels_;
+  std::vector<Place> places_;
+  std::map<int64_t, Matrix<T>> inner_;  // sums within classes, by columns
+};
+
+}  // namespace hp

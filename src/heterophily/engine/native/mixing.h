@@ -1,0 +1,368 @@
+// Steps 2 and 3 of ACM (section 4.2) for blocks of 16 nodes: scores of the channels, weights
+// alpha, mixture, and all gradients.
+//
+// Channel k of a node is a row h_k of width H; with layer norm its mean is mu_k and 1/std is s_k.
+// A pair (k, t) is "score t sees channel k": t = k for raw features, all K x K for combined ones.
+//   u_kt    = gain_k * v_kt  (v_kt alone without layer norm, mu = 0, s = 1)
+//   c_kt    = h_k . u_kt - mu_k * sum(u_kt)
+//   score_t = sum_k (c_kt * s_k + shift_k . v_kt),          gate_t = sigmoid(score_t)
+//   alpha   = softmax(gate W_mix / T),                      mixture = scale * sum_k alpha_k h_k
+// Backward, from g = gradient of the mixture:
+//   a_k      = scale * g . h_k                              (to alpha)
+//   l_k      = alpha_k (a_k - sum_j alpha_j a_j) / T        (to the softmax' input)
+//   W_mix   += gate_j l_k,   d_t = (W_mix l)_t gate_t (1 - gate_t)       (to the score)
+//   u_kt    += d_t s_k (h_k - mu_k),   v += gain * to_u + shift * sum d,
+//   gain    += to_u * v,               shift += v * sum d
+//   h_k     += scale alpha_k g + sum_t d_t s_k (u_kt - mean(u_kt)) - pull_k (h_k - mu_k),
+//   pull_k   = sum_t d_t s_k c_kt s_k^2 / H                 (layer norm only)
+#pragma once
+#include <vector>
+
+#include "adam.h"
+#include "api.h"
+#include "simd.h"
+
+namespace hp {
+
+constexpr int kBlock = 16;  // nodes of a block
+constexpr double kNormEpsilon = 1e-5;
+
+template <class T>
+class Mixer {
+ public:
+  Mixer(const hp_layer& spec)
+      : channels_(spec.num_channels), width_(spec.width), stride_(padded<T>(spec.width)),
+        is_adaptive_(spec.is_adaptive), has_norm_(spec.norm_gain >= 0),
+        has_mix_(spec.mix_weight >= 0), temperature_(static_cast<T>(spec.temperature)),
+        scale_(static_cast<T>(spec.is_adaptive ? spec.scale : 1.0)),
+        values_(channels_ * kBlock, spec.width), gradients_(channels_ * kBlock, spec.width),
+        mixture_(kBlock, spec.width) {
+    if (!is_adaptive_) return;
+    for (int k = 0; k < channels_; ++k)
+      for (int t = 0; t < channels_; ++t)
+        if (spec.is_combined || k == t) pairs_.push_back({k, t});
+    const int pairs = static_cast<int>(pairs_.size());
+    vectors_ = Weight<T>(pairs, width_);
+    directions_ = Matrix<T>(pairs, width_);
+    flat_ = Matrix<T>(pairs, width_);
+    to_directions_ = Matrix<T>(pairs, width_);
+    if (has_mix_) mix_ = Weight<T>(1, channels_ * channels_);
+    if (has_norm_) {
+      gain_ = Weight<T>(channels_, width_);
+      shift_ = Weight<T>(channels_, width_);
+      to_gain_ = Matrix<T>(channels_, width_);
+      to_shift_ = Matrix<T>(channels_, width_);
+    }
+    to_mix_ = Matrix<T>(1, channels_ * channels_);
+    direction_sums_.resize(pairs);
+    constants_.resize(channels_);
+    to_score_sums_.resize(channels_);
+    for (Matrix<T>* table : {&gates_, &alpha_, &mean_, &inverse_, &to_alpha_, &to_scores_, &pull_})
+      *table = Matrix<T>(channels_, kBlock);
+    centred_ = Matrix<T>(pairs, kBlock);
+  }
+
+  int64_t stride() const { return stride_; }
+  T* channel(int k, int b) { return values_.row(k * kBlock + b); }    // h_k of node b, in and out
+  T* gradient(int k, int b) { return gradients_.row(k * kBlock + b); }  // of h_k
+  T* mixture(int b) { return mixture_.row(b); }
+  bool is_adaptive() const { return is_adaptive_; }
+
+  // What all nodes share; call after the parameters have changed.
+  void prepare() {
+    if (!is_adaptive_) return;
+    for (T& constant : constants_) constant = 0;
+    for (size_t p = 0; p < pairs_.size(); ++p) {
+      const T* v = vectors_.value.row(p);
+      T* u = directions_.row(p);
+      T total = 0;
+      for (int64_t j = 0; j < width_; ++j) {
+        u[j] = has_norm_ ? gain_.value.row(pairs_[p].channel)[j] * v[j] : v[j];
+        total += u[j];
+        if (has_norm_) constants_[pairs_[p].score] += shift_.value.row(pairs_[p].channel)[j] * v[j];
+      }
+      direction_sums_[p] = total;
+      for (int64_t j = 0; j < width_; ++j) flat_.row(p)[j] = u[j] - total / static_cast<T>(width_);
+    }
+  }
+
+  // channel(k, b) -> mixture(b), for the nodes b < count.
+  void forward(int count) {
+    with_vectors(stride_ / kLanes<T>, [&](auto vectors) {
+      const Span<decltype(vectors)::value> span(stride_);
+      if (is_adaptive_) weigh(span, count);
+      for (int b = 0; b < count; ++b) {
+        const T* first = channel(0, b);
+        T* out = mixture(b);
+        const T share = is_adaptive_ ? alpha_.row(0)[b] * scale_ : T(1);
+        for (int64_t j = 0; j < span.end(); j += kLanes<T>) store(out + j, load(first + j) * share);
+        for (int k = 1; k < channels_; ++k) {
+          const T* h = channel(k, b);
+          const T part = is_adaptive_ ? alpha_.row(k)[b] * scale_ : T(1);
+          for (int64_t j = 0; j < span.end(); j += kLanes<T>)
+            store(out + j, load(out + j) + load(h + j) * part);
+        }
+      }
+    });
+  }
+
+  void begin_backward() {
+    if (!is_adaptive_) return;
+    to_directions_.clear();
+    to_mix_.clear();
+    for (T& total : to_score_sums_) total = 0;
+  }
+
+  // mixture(b) holds the gradient of the mixture; writes gradient(k, b). After forward(count).
+  void backward(int count) {
+    with_vectors(stride_ / kLanes<T>, [&](auto vectors) {
+      const Span<decltype(vectors)::value> span(stride_);
+      if (is_adaptive_) to_shares(span, count);
+      for (int k = 0; k < channels_; ++k)
+        for (int b = 0; b < count; ++b) {
+          const T share = is_adaptive_ ? alpha_.row(k)[b] * scale_ : T(1);
+          const T* from = mixture(b);
+          T* out = gradient(k, b);
+          for (int64_t j = 0; j < span.end(); j += kLanes<T>) store(out + j, load(from + j) * share);
+        }
+      if (!is_adaptive_) return;
+      if (has_norm_)
+        for (int k = 0; k < channels_; ++k) std::memset(pull_.row(k), 0, kBlock * sizeof(T));
+      for (size_t p = 0; p < pairs_.size(); ++p) through_pair(span, p, count);
+      if (has_norm_) through_norm(span, count);
+    });
+  }
+
+  // One Adam step on the parameters.
+  void update(const Adam<T>& adam) {
+    if (!is_adaptive_) return;
+    if (has_norm_) {
+      to_gain_.clear();
+      to_shift_.clear();
+    }
+    for (size_t p = 0; p < pairs_.size() && has_norm_; ++p) {
+      const int k = pairs_[p].channel;
+      const T total = to_score_sums_[pairs_[p].score];
+      for (int64_t j = 0; j < width_; ++j) {
+        const T to_u = to_directions_.row(p)[j], v = vectors_.value.row(p)[j];
+        to_gain_.row(k)[j] += to_u * v;
+        to_shift_.row(k)[j] += v * total;
+        to_directions_.row(p)[j] = to_u * gain_.value.row(k)[j] + shift_.value.row(k)[j] * total;
+      }
+    }
+    adam.rows(vectors_, 0, vectors_.value.rows(), to_directions_.data());
+    if (has_mix_) adam.rows(mix_, 0, 1, to_mix_.data());
+    if (has_norm_) {
+      adam.rows(gain_, 0, channels_, to_gain_.data());
+      adam.rows(shift_, 0, channels_, to_shift_.data());
+    }
+  }
+
+  // Copies between the torch layout and this one: vectors (K, H, 1 or K), W_mix (K, K), norm (K, H).
+  template <class Copy>
+  void exchange(const hp_layer& spec, Copy&& copy) {
+    if (!is_adaptive_) return;
+    const int64_t columns = spec.is_combined ? channels_ : 1;
+    for (size_t p = 0; p < pairs_.size(); ++p)
+      for (int64_t j = 0; j < width_; ++j)
+        copy(vectors_.value.row(p)[j],
+             spec.vectors + (pairs_[p].channel * width_ + j) * columns +
+                 (spec.is_combined ? pairs_[p].score : 0));
+    for (int64_t i = 0; i < channels_ * channels_ && has_mix_; ++i)
+      copy(mix_.value.row(0)[i], spec.mix_weight + i);
+    for (int k = 0; k < channels_ && has_norm_; ++k)
+      for (int64_t j = 0; j < width_; ++j) {
+        copy(gain_.value.row(k)[j], spec.norm_gain + k * width_ + j);
+        copy(shift_.value.row(k)[j], spec.norm_shift + k * width_ + j);
+      }
+  }
+
+ private:
+  struct Pair {
+    int channel, score;
+  };
+
+  // The columns of a row: whole vectors, their number known to the compiler if it is 1, 2 or 4.
+  template <int NV>
+  struct Span {
+    int64_t columns;
+    explicit Span(int64_t stride) : columns(stride) {}
+    int64_t end() const { return NV > 0 ? NV * kLanes<T> : columns; }
+  };
+
+  // Gradient of alpha, then of the scores.
+  template <class S>
+  void to_shares(const S& span, int count) {
+    for (int k = 0; k < channels_; ++k)
+      for (int b = 0; b < count; ++b) {
+        Vec<T> total = {};
+        const T *g = mixture(b), *h = channel(k, b);
+        for (int64_t j = 0; j < span.end(); j += kLanes<T>) total += load(g + j) * load(h + j);
+        to_alpha_.row(k)[b] = sum<T>(total) * scale_;
+      }
+    to_scores(count);
+  }
+
+  // Scores, gates and alpha of the block.
+  template <class S>
+  void weigh(const S& span, int count) {
+    if (has_norm_) normalise(span, count);
+    for (int t = 0; t < channels_; ++t)
+      for (int b = 0; b < kBlock; ++b) gates_.row(t)[b] = constants_[t];
+    for (size_t p = 0; p < pairs_.size(); ++p) {
+      const int k = pairs_[p].channel;
+      const T* u = directions_.row(p);
+      T* scores = gates_.row(pairs_[p].score);
+      for (int b = 0; b < count; ++b) {
+        Vec<T> total = {};
+        const T* h = channel(k, b);
+        for (int64_t j = 0; j < span.end(); j += kLanes<T>) total += load(h + j) * load(u + j);
+        T dot = sum<T>(total);
+        if (has_norm_) {
+          dot -= mean_.row(k)[b] * direction_sums_[p];
+          centred_.row(p)[b] = dot;
+          dot *= inverse_.row(k)[b];
+        }
+        scores[b] += dot;
+      }
+    }
+    for (int t = 0; t < channels_; ++t) {
+      T* gate = gates_.row(t);
+      for (int b = 0; b < kBlock; ++b) gate[b] = -gate[b];
+      exp_inplace(gate, kBlock);
+      for (int b = 0; b < kBlock; ++b) gate[b] = T(1) / (T(1) + gate[b]);
+    }
+    // Gates lie in (0, 1) and are divided by T; subtracting the largest keeps any W_mix safe.
+    T top[kBlock], total[kBlock];
+    const T* mix = has_mix_ ? mix_.value.row(0) : nullptr;
+    for (int k = 0; k < channels_; ++k) {
+      T* logits = alpha_.row(k);
+      for (int b = 0; b < kBlock; ++b) logits[b] = has_mix_ ? T(0) : gates_.row(k)[b];
+      for (int j = 0; j < channels_ && has_mix_; ++j)
+        for (int b = 0; b < kBlock; ++b) logits[b] += gates_.row(j)[b] * mix[j * channels_ + k];
+      for (int b = 0; b < kBlock; ++b) {
+        logits[b] /= temperature_;
+        top[b] = k == 0 || logits[b] > top[b] ? logits[b] : top[b];
+      }
+    }
+    for (int b = 0; b < kBlock; ++b) total[b] = 0;
+    for (int k = 0; k < channels_; ++k) {
+      T* share = alpha_.row(k);
+      for (int b = 0; b < kBlock; ++b) share[b] -= top[b];
+      exp_inplace(share, kBlock);
+      for (int b = 0; b < kBlock; ++b) total[b] += share[b];
+    }
+    for (int k = 0; k < channels_; ++k)
+      for (int b = 0; b < kBlock; ++b) alpha_.row(k)[b] /= total[b];
+  }
+
+  // Mean and 1/std of each channel row; two passes, so that no digits cancel.
+  template <class S>
+  void normalise(const S& span, int count) {
+    const T inverse_width = T(1) / static_cast<T>(width_);
+    for (int k = 0; k < channels_; ++k)
+      for (int b = 0; b < count; ++b) {
+        const T* h = channel(k, b);
+        Vec<T> total = {};
+        for (int64_t j = 0; j < span.end(); j += kLanes<T>) total += load(h + j);
+        const T mean = sum<T>(total) * inverse_width;
+        Vec<T> squares = {};
+        for (int64_t j = 0; j < span.end(); j += kLanes<T>) {
+          const Vec<T> x = load(h + j) - mean;
+          squares += x * x;
+        }
+        // Padding contributed mean^2 a column.
+        const T variance =
+            (sum<T>(squares) - static_cast<T>(stride_ - width_) * mean * mean) * inverse_width;
+        mean_.row(k)[b] = mean;
+        inverse_.row(k)[b] = T(1) / std::sqrt((variance > 0 ? variance : T(0)) + T(kNormEpsilon));
+      }
+  }
+
+  // to_alpha -> to_scores, and the gradient of W_mix.
+  void to_scores(int count) {
+    T dot[kBlock] = {};
+    for (int k = 0; k < channels_; ++k) {
+      for (int b = count; b < kBlock; ++b) to_alpha_.row(k)[b] = 0;
+      for (int b = 0; b < kBlock; ++b) dot[b] += alpha_.row(k)[b] * to_alpha_.row(k)[b];
+    }
+    for (int k = 0; k < channels_; ++k)
+      for (int b = 0; b < kBlock; ++b)
+        to_alpha_.row(k)[b] = alpha_.row(k)[b] * (to_alpha_.row(k)[b] - dot[b]) / temperature_;
+    for (int j = 0; j < channels_; ++j) {
+      T* out = to_scores_.row(j);
+      if (has_mix_) {
+        for (int b = 0; b < kBlock; ++b) out[b] = 0;
+        for (int k = 0; k < channels_; ++k) {
+          const T weight = mix_.value.row(0)[j * channels_ + k];
+          T total = 0;
+          for (int b = 0; b < kBlock; ++b) {
+            total += gates_.row(j)[b] * to_alpha_.row(k)[b];
+            out[b] += weight * to_alpha_.row(k)[b];
+          }
+          to_mix_.row(0)[j * channels_ + k] += total;
+        }
+      } else {
+        for (int b = 0; b < kBlock; ++b) out[b] = to_alpha_.row(j)[b];
+      }
+      T total = 0;
+      for (int b = 0; b < kBlock; ++b) {
+        out[b] *= gates_.row(j)[b] * (T(1) - gates_.row(j)[b]);
+        total += out[b];
+      }
+      to_score_sums_[j] += total;
+    }
+  }
+
+  template <class S>
+  void through_pair(const S& span, size_t p, int count) {
+    const int k = pairs_[p].channel;
+    const T* toward = has_norm_ ? flat_.row(p) : directions_.row(p);
+    T* to_u = to_directions_.row(p);
+    T steps[kBlock], offsets = 0;
+    for (int b = 0; b < count; ++b) {
+      steps[b] = to_scores_.row(pairs_[p].score)[b];
+      if (!has_norm_) continue;
+      const T inverse = inverse_.row(k)[b];
+      steps[b] *= inverse;
+      offsets += steps[b] * mean_.row(k)[b];
+      pull_.row(k)[b] += steps[b] * centred_.row(p)[b] * inverse * inverse / static_cast<T>(width_);
+    }
+    for (int64_t j = 0; j < span.end(); j += kLanes<T>) {
+      const Vec<T> direction = load(toward + j);
+      Vec<T> total = load(to_u + j);
+      for (int b = 0; b < count; ++b) {
+        total += load(channel(k, b) + j) * steps[b];
+        store(gradient(k, b) + j, load(gradient(k, b) + j) + direction * steps[b]);
+      }
+      store(to_u + j, total);
+    }
+    for (int64_t j = 0; j < width_ && has_norm_; ++j) to_u[j] -= offsets;
+  }
+
+  template <class S>
+  void through_norm(const S& span, int count) {
+    for (int k = 0; k < channels_; ++k)
+      for (int b = 0; b < count; ++b) {
+        const T pull = pull_.row(k)[b], mean = mean_.row(k)[b];
+        T* out = gradient(k, b);
+        const T* h = channel(k, b);
+        for (int64_t j = 0; j < span.end(); j += kLanes<T>)
+          store(out + j, load(out + j) - (load(h + j) - mean) * pull);
+        for (int64_t j = width_; j < stride_; ++j) out[j] = 0;
+      }
+  }
+
+  int channels_;
+  int64_t width_, stride_;
+  bool is_adaptive_, has_norm_, has_mix_;
+  T temperature_, scale_;
+  std::vector<Pair> pairs_;
+  Weight<T> vectors_, mix_, gain_, shift_;
+  Matrix<T> directions_, flat_, to_directions_, to_mix_, to_gain_, to_shift_;
+  std::vector<T> direction_sums_, constants_, to_score_sums_;
+  Matrix<T> values_, gradients_, mixture_;                                    // of one block
+  Matrix<T> gates_, alpha_, mean_, inverse_, to_alpha_, to_scores_, pull_, centred_;
+};
+
+}  // namespace hp
