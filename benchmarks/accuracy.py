@@ -114,7 +114,11 @@ def run(arguments: argparse.Namespace, variant: str) -> None:
             raise KeyboardInterrupt
         path.parent.mkdir(parents=True, exist_ok=True)
         with atomic_path(path) as temporary:
-            temporary.write_text(json.dumps({"key": key, **report.to_dict()}, indent=1))
+            temporary.write_text(
+                json.dumps(
+                    {"key": key, "engine": report.results.engine, **report.to_dict()}, indent=1
+                )
+            )
         spread = report.test_accuracy
         print(
             f"{variant:20} {model:12} {dataset:14} {spread['mean']:.4f} ± {spread['std']:.4f}"

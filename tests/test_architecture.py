@@ -19,8 +19,11 @@ MAY_IMPORT = {
     "models": {"models", "layers", "filters"},
     "training": {"training", "data", "engine"},  # the engine, when asked for it
     "engine": {"engine", "training", "layers", "models", "filters", "data"},
+    "report": {"report", "experiments"},
     "experiments": {
         "experiments",
+        "report",
+        "engine",
         "training",
         "models",
         "layers",

@@ -57,3 +57,85 @@ def test_unknown_dataset_is_one_sentence(name: str) -> None:
     result = runner.invoke(app, ["metrics", "--datasets", name])
     assert result.exception is not None
     assert "is not in the paper's tables; choose from cornell" in str(result.exception)
+
+
+def on_texas(tmp_path: Path, data_folder: Path, *extra: str) -> list[str]:
+    return [
+        *("table", "ablation", "--datasets", "texas", "--models", "acm-sgc-1,acm-sgc-1[low,high]"),
+        *("--repeats", "2", "--workers", "1", "--store", str(tmp_path / "runs.sqlite")),
+        *("--data-folder", str(data_folder), "--space", str(tmp_path / "space.toml")),
+        *("--protocol", "validated", *extra),
+    ]
+
+
+@pytest.fixture
+def short_space(tmp_path: Path) -> None:
+    (tmp_path / "space.toml").write_text("lr = [0.05]\nmax_epochs = [5]\n")
+
+
+@pytest.mark.usefixtures("short_space")
+def test_a_table_is_computed_once_and_shown_beside_the_papers(
+    tmp_path: Path, data_folder: Path
+) -> None:
+    page = tmp_path / "ablation.md"
+    result = runner.invoke(app, on_texas(tmp_path, data_folder, "--out", str(page)))
+    assert result.exit_code == 0, result.output
+    assert "Protocol validated: hyper-parameters searched here" in result.stdout
+    assert "90.98 ± 2.46" in result.stdout  # Table 1, ACM-SGC with LP and HP on texas
+    assert "protocol **validated**" in page.read_text()
+    again = runner.invoke(app, on_texas(tmp_path, data_folder))
+    assert again.stdout == result.stdout
+    assert "4 of 4 runs" in again.stderr
+    shown = runner.invoke(app, on_texas(tmp_path, data_folder, "--show", "--json"))
+    data = json.loads(shown.stdout)
+    assert data["protocol"] == "validated"
+    assert data["summary"]["complete"] == 2
+
+
+@pytest.mark.usefixtures("short_space")
+def test_a_dry_run_counts_and_makes_no_store(
+    tmp_path: Path, data_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    result = runner.invoke(app, on_texas(tmp_path, data_folder, "--dry-run", "--json"))
+    assert result.exit_code == 0, result.output
+    facts = json.loads(result.stdout)
+    assert (facts["cells"], facts["runs"], facts["finished"]) == (2, 4, 0)
+    assert facts["seconds"] > 0
+    assert not (tmp_path / "runs.sqlite").exists()
+
+
+def test_list_names_every_table_with_its_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from heterophily.experiments.cost import Clock
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(Clock, "reference_epoch", lambda self, dataset: 0.001)
+    result = runner.invoke(app, ["list"])
+    assert result.exit_code == 0, result.output
+    rows = {line.split()[0]: line.split() for line in result.stdout.splitlines() if line.strip()}
+    assert rows["ablation"][1:5] == ["14", "x", "9", "1,260"]
+    assert rows["w-mix"][4] == "360"
+    assert {"sota", "fixed-splits", "sota-bars", "metrics", "estimates"} <= set(rows)
+    searched = json.loads(runner.invoke(app, ["list", "--protocol", "validated", "--json"]).stdout)
+    runs = {row["name"]: row.get("runs") for row in searched["studies"]}
+    assert runs["w-mix"] == 4 * 9 * 270 * 10
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["table", "abltion"], "unknown table 'abltion'; did you mean 'ablation'"),
+        (["table", "ablation", "--models", "acm-gnc"], "did you mean 'acm-gcn'"),
+        (["table", "ablation", "--datasets", "texsa"], "did you mean 'texas'"),
+        (["table", "ablation", "--protocol", "both"], "unknown protocol 'both'"),
+        (["table", "metrics"], "is not trained; run: heterophily paper metrics"),
+        (["table", "ablation", "--out", "x.pdf"], "the file ends in .md or .json"),
+        (["list", "--protocol", "both"], "unknown protocol 'both'"),
+    ],
+)
+def test_bad_input_of_tables_is_one_sentence(arguments: list[str], message: str) -> None:
+    result = runner.invoke(app, arguments)
+    assert message in str(result.exception)

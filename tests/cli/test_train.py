@@ -1,10 +1,12 @@
 import json
+from pathlib import Path
 
 import pytest
 import typer
 from typer.testing import CliRunner
 
 from heterophily.cli import train as verb
+from heterophily.cli.app import main
 from heterophily.errors import HeterophilyError, InputError
 
 COMMON = ["--repeats", "2", "--max-epochs", "5", "--workers", "1"]
@@ -125,3 +127,18 @@ def test_your_own_tables_are_trained_on(run, tmp_path):
 def test_malformed_option_is_an_input_error():
     with pytest.raises(InputError, match="--option 'x='"):
         verb._parsed(["x="])
+
+
+def test_settings_of_tune_are_used_and_flags_win(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = tmp_path / "best.toml"
+    settings.write_text(
+        'model = "gcn"\n[config]\nlr = 0.02\nmax_epochs = 3\n[options]\nhidden = 4\n'
+    )
+    command = ["train", "gcn", "karate", "--config", str(settings), "--repeats", "1", "--json"]
+    assert main([*command, "--lr", "0.03"]) == 0
+    used = json.loads(capsys.readouterr().out)["hyperparameters"]
+    assert (used["lr"], used["max_epochs"], used["hidden"]) == (0.03, 3, 4)
+    assert main(["train", "mlp-2", "karate", "--config", str(settings)]) == 2
+    assert "for the model gcn" in capsys.readouterr().err

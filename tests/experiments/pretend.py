@@ -1,7 +1,4 @@
-"""Runs that pretend to train: answers follow from the key, the store is real, torch is absent.
-
-As a program (``python pretend.py STORE RUNS WORKERS``) it is the driver that the kill tests kill.
-"""
+"""Runs that pretend to train: answers follow from the key, the store is real, torch is absent."""
 
 from __future__ import annotations
 
@@ -53,14 +50,9 @@ class PretendJob(Job):
 
 
 def main() -> None:
+    """Complete some runs: the body of pretend_driver.py."""
     path, count, workers = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     executor = InProcess() if workers == 1 else LocalProcesses(workers)
     with Store(path) as store:
-        failures = complete(
-            map(some_run, range(count)), PretendJob(path), store, executor=executor
-        )
+        failures = complete(map(some_run, range(count)), PretendJob(path), store, executor=executor)
     sys.exit(1 if failures else 0)
-
-
-if __name__ == "__main__":
-    main()

@@ -52,5 +52,5 @@ def test_a_claim_is_refused_a_second_time_within_one_process(tmp_path: Path) -> 
 
 
 def test_a_folder_that_cannot_be_written_is_one_sentence() -> None:
-    with pytest.raises(InputError, match="cannot write /proc/runs.sqlite-claims: "):
+    with pytest.raises(InputError, match=r"cannot write /proc/runs\.sqlite-claims: "):
         claims_of("/proc/runs.sqlite")

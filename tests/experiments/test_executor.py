@@ -10,24 +10,29 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 from experiments.pretend import PretendJob, some_record, some_run
 
 from heterophily.errors import InputError
+from heterophily.experiments import completion
 from heterophily.experiments.completion import complete
-from heterophily.experiments.executor import InProcess, Job, LocalProcesses
+from heterophily.experiments.executor import Execution, InProcess, Job, LocalProcesses, Tick
 from heterophily.experiments.records import Outcome, Run
 from heterophily.experiments.store import Store, StoreError
 
-DRIVER = Path(__file__).with_name("pretend.py")
+DRIVER = Path(__file__).with_name("pretend_driver.py")
 LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 
 
 def start_driver(store: Path, runs: int, workers: int = 2) -> subprocess.Popen[bytes]:
     arguments = [sys.executable, str(DRIVER), str(store), str(runs), str(workers)]
-    return subprocess.Popen(arguments, stderr=subprocess.DEVNULL)
+    paths = [str(DRIVER.parents[1]), os.environ.get("PYTHONPATH", "")]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
+    return subprocess.Popen(arguments, stderr=subprocess.DEVNULL, env=environment)
 
 
 def children(pid: int) -> list[int]:
@@ -89,13 +94,13 @@ def check_no_finished_run_was_repeated(store: Path, runs: int, kills: int, worke
 
 @LINUX
 def test_thirty_kills_change_nothing_repeat_nothing_and_leave_no_orphan(tmp_path: Path) -> None:
-    store, runs, rng = tmp_path / "runs.sqlite", 400, random.Random(0)
+    store, runs, rng = tmp_path / "runs.sqlite", 300, random.Random(0)
     killed: Counter[str] = Counter()
     driver = start_driver(store, runs)
     while sum(killed.values()) < 30:
         if rng.random() < 0.8:  # else perhaps before the first worker is there
             wait_for_workers(driver)
-        time.sleep(rng.uniform(0.0, 0.5))
+        time.sleep(rng.uniform(0.0, 0.4))
         workers = children(driver.pid)
         if driver.poll() is not None:
             driver = start_driver(store, runs)
@@ -200,6 +205,25 @@ def test_progress_counts_what_is_finished(tmp_path: Path) -> None:
         )
     assert seen[0] == (1, 4)
     assert seen[-1] == (4, 4)
+
+
+def test_a_long_list_is_handed_out_in_pieces(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Counting(InProcess):
+        sizes: ClassVar[list[int]] = []
+
+        def execute(self, job: Job, runs: Sequence[Run], tick: Tick) -> Execution:
+            self.sizes.append(len(runs))
+            return super().execute(job, runs, tick)
+
+    monkeypatch.setattr(completion, "_CHUNK", 4)
+    monkeypatch.setattr(PretendJob, "seconds", 0.0)
+    path = tmp_path / "runs.sqlite"
+    with Store(path) as store:
+        complete(map(some_run, range(10)), PretendJob(str(path)), store, executor=Counting())
+        assert len(store) == 10
+    assert Counting.sizes == [4, 4, 2]
 
 
 def test_worker_processes_commit_what_a_single_process_commits(tmp_path: Path) -> None:

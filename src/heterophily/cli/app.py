@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import typer
 
-from heterophily.cli import convert, data, demo, diagnose, paper, train
+from heterophily.cli import compare, convert, data, demo, diagnose, paper, runs, train, tune
 from heterophily.errors import HeterophilyError
 
 app = typer.Typer(
@@ -20,9 +20,12 @@ app = typer.Typer(
 app.command("demo")(demo.demo)
 app.command("diagnose")(diagnose.diagnose)
 app.command("train")(train.train)
+app.command("compare")(compare.compare)
+app.command("tune")(tune.tune)
 app.command("convert")(convert.convert)
 app.add_typer(data.app, name="data")
 app.add_typer(paper.app, name="paper")
+app.add_typer(runs.app, name="runs")
 
 
 def _print_version(value: bool) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from heterophily.cli import sources
+from heterophily.cli import sources, studies
 
 if TYPE_CHECKING:
     from heterophily.metrics.reproduce import Comparison, EstimateComparison
@@ -39,6 +39,10 @@ _ESTIMATE_COLUMNS = (
 @app.callback()
 def _group() -> None:
     """Compute the tables of the paper again."""
+
+
+app.command("list")(studies.list_studies)
+app.command("table")(studies.table)
 
 
 @app.command("metrics")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -41,11 +42,16 @@ def train(
     layers: Annotated[int | None, typer.Option(help="Number of layers.")] = None,
     max_epochs: Annotated[int | None, typer.Option(help="Limit on epochs.")] = None,
     option: Options = None,
+    settings: Annotated[
+        Path | None, typer.Option("--config", help="Settings that heterophily tune wrote.")
+    ] = None,
     workers: Annotated[
         int | None, typer.Option(help="Worker processes [default: one per core].")
     ] = None,
     device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
-    engine: Annotated[str, typer.Option(help="torch, native (C++, experimental) or auto.")] = "torch",
+    engine: Annotated[
+        str, typer.Option(help="torch, native (C++, experimental) or auto.")
+    ] = "torch",
     edges: sources.Edges = None,
     nodes: sources.Nodes = None,
     label: sources.Label = None,
@@ -63,6 +69,13 @@ def train(
 
     options = _given(dropout=dropout, hidden=hidden, layers=layers) | _parsed(option or [])
     config = _given(lr=lr, weight_decay=weight_decay, max_epochs=max_epochs)
+    if settings is not None:
+        from heterophily.experiments.settings import read_settings
+
+        read = read_settings(settings)
+        if read.get("model", model) != model:
+            raise InputError(f"--config {settings} is for the model {read['model']}, not {model}")
+        options, config = read["options"] | options, read["config"] | config
     how: dict[str, Any] = {
         "protocol": splits,
         "repeats": repeats,

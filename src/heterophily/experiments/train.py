@@ -81,11 +81,11 @@ def train(
     >>> report.protocol, len(report.results)
     ('random', 2)
     """
-    spec = _spec(model, options or {})
+    spec = spec_with(model, options or {})
     config = config or TrainConfig()
     as_device(device)
-    splits = _splits(graph, protocol, splits, repeats, seed)
-    count = _repeats(protocol, splits, repeats)
+    splits = splits_of(graph, protocol, splits, repeats, seed)
+    count = number_of_runs(protocol, splits, repeats)
     inputs = GraphInputs.from_graph(graph, spec.inputs, device=device)
     build = partial(
         spec.build,
@@ -111,7 +111,7 @@ def train(
         model=model,
         graph=graph.name,
         protocol=protocol,
-        hyperparameters={**asdict(config), **_option_values(spec), "seed": seed},
+        hyperparameters={**asdict(config), **option_values(spec), "seed": seed},
         results=results,
         published=_published(model, graph.name, protocol),
         remarks=(*inputs.remarks, *_remarks(results, count)),
@@ -146,7 +146,7 @@ def train_by_name(
     opened = open_graph(graph, data_folder=data_folder, offline=offline, **chosen.graph)
     splits = None
     if protocol == "public":
-        splits = _public_splits(graph, data_folder, offline)
+        splits = public_splits(graph, data_folder, offline)
     report = train(
         model,
         opened,
@@ -159,7 +159,8 @@ def train_by_name(
     return replace(report, hyperparameters={**report.hyperparameters, **chosen.graph})
 
 
-def _spec(model: str, options: Mapping[str, Any]) -> ModelSpec:
+def spec_with(model: str, options: Mapping[str, Any]) -> ModelSpec:
+    """Return a model of the table with changed options; a wrong value is one sentence."""
     try:
         return MODELS[model].with_options(**options)
     except TypeError as error:  # a value of the wrong kind, compared with a number
@@ -167,9 +168,10 @@ def _spec(model: str, options: Mapping[str, Any]) -> ModelSpec:
         raise InputError(f"{model}: an option has the wrong kind of value ({shown})") from error
 
 
-def _splits(
+def splits_of(
     graph: Graph, protocol: str, splits: SplitBatch | None, repeats: int | None, seed: int
 ) -> SplitBatch:
+    """Return the splits that a protocol gives on a graph, or those that were handed in."""
     lookup(SPLIT_RULES, "split rule", protocol)
     if graph.num_classes < 2:
         raise InputError(
@@ -186,7 +188,8 @@ def _splits(
     raise InputError(f"{graph.name} has no {protocol} splits; use --splits random")
 
 
-def _repeats(protocol: str, splits: SplitBatch, repeats: int | None) -> int:
+def number_of_runs(protocol: str, splits: SplitBatch, repeats: int | None) -> int:
+    """Return how many replicas to train: asked for, or one per split."""
     return repeats or (_REPEATS if protocol == "public" else len(splits))
 
 
@@ -197,7 +200,8 @@ def _published(model: str, dataset: str, protocol: str) -> Published | None:
     return published_accuracy(model, dataset, protocol)
 
 
-def _public_splits(graph: str, data_folder: str | Path | None, offline: bool) -> SplitBatch:
+def public_splits(graph: str, data_folder: str | Path | None, offline: bool) -> SplitBatch:
+    """Return Planetoid's public split of a dataset."""
     from heterophily.data.catalog import DATASETS, split_sets
 
     found = {}
@@ -208,7 +212,7 @@ def _public_splits(graph: str, data_folder: str | Path | None, offline: bool) ->
     return found["public"]
 
 
-def _option_values(spec: ModelSpec) -> dict[str, Any]:
+def option_values(spec: ModelSpec) -> dict[str, Any]:
     """Return every option of the model and its inputs as plain data."""
     parts = (spec.options, spec.inputs)
     return {f.name: _plain(getattr(part, f.name)) for part in parts for f in fields(part)}

@@ -1,0 +1,140 @@
+"""``heterophily compare``: several models on your graph, the same splits, paired tests."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from heterophily.cli import sources
+from heterophily.cli.runs import Engine, Seed, StoreOption, Workers
+from heterophily.cli.train import Splits
+from heterophily.errors import InputError
+
+if TYPE_CHECKING:
+    from heterophily.data.graph import Graph
+    from heterophily.experiments.compare import Comparison
+
+DEFAULT_MODELS = "mlp-2,gcn,acm-gcn,acmii-gcn+"
+
+
+def compare(
+    graph: sources.GraphArgument = None,
+    models: Annotated[str, typer.Option(help="Models, with commas between.")] = DEFAULT_MODELS,
+    repeats: Annotated[int | None, typer.Option(min=2, help="Splits [default: 10].")] = None,
+    splits: Splits = "random",
+    tune: Annotated[bool, typer.Option("--tune", help="Tune each model first.")] = False,
+    space: Annotated[str, typer.Option(help="For --tune: default, paper, or .toml.")] = "default",
+    search: Annotated[str, typer.Option(help="For --tune: grid or adaptive.")] = "grid",
+    trials: Annotated[int | None, typer.Option(min=1, help="For --tune: settings each.")] = None,
+    minutes: Annotated[float | None, typer.Option(help="For --tune: all together.")] = None,
+    seed: Seed = 0,
+    workers: Workers = None,
+    engine: Engine = "torch",
+    store: StoreOption = None,
+    out: Annotated[Path | None, typer.Option(help="Write the report data here (.json).")] = None,
+    edges: sources.Edges = None,
+    nodes: sources.Nodes = None,
+    label: sources.Label = None,
+    data_folder: sources.DataFolder = None,
+    offline: sources.Offline = False,
+    json: sources.Json = False,
+) -> None:
+    """Compare models on the same splits and say which differences are real.
+
+    Every training is kept in the store: stop and repeat the command as you like.
+    """
+    if not tune and (trials is not None or minutes is not None):
+        raise InputError("--trials and --minutes limit a search; add --tune")
+    if out is not None and out.suffix != ".json":
+        raise InputError(f"--out {out}: the file ends in .json")
+    from heterophily.cli.studies import names_of
+    from heterophily.experiments.compare import compare as run
+    from heterophily.experiments.executor import local
+    from heterophily.experiments.store import Store, default_path
+    from heterophily.training.progress import progress_bar
+
+    source = graph_or_name(graph, edges, nodes, label, data_folder, offline)
+    with Store(store or default_path()) as opened, progress_bar("comparing") as progress:
+        result = run(
+            source,
+            names_of(models) or [],
+            store=opened,
+            splits=splits,
+            repeats=repeats,
+            seed=seed,
+            is_tuned=tune,
+            space=space,
+            search=search,
+            trials=trials,
+            minutes=minutes,
+            executor=local(workers),
+            watch=None if progress is None else lambda done, total: progress(len(done), total),
+            data_folder=data_folder,
+            offline=offline,
+            engine=engine,
+        )
+    import json as json_module
+
+    if out is not None:
+        from heterophily.data.atomic import write_text
+
+        write_text(out, json_module.dumps(result.to_dict(), indent=1))
+    if json:
+        print(json_module.dumps(result.to_dict()))
+    else:
+        _print(result, is_tuned=tune)
+
+
+def graph_or_name(
+    graph: str | None,
+    edges: Path | None,
+    nodes: Path | None,
+    label: str | None,
+    data_folder: Path | None,
+    offline: bool,
+) -> str | Graph:
+    """Return a name or file that workers can open themselves, or the graph of other sources."""
+    if graph is not None and edges is None and nodes is None and label is None:
+        return graph
+    return sources.open_source(
+        graph, edges=edges, nodes=nodes, label=label, data_folder=data_folder, offline=offline
+    )
+
+
+def safe(name: str) -> str:
+    """Return a name without anything that a file name should not have.
+
+    >>> safe("acm-gcn[low,high]"), safe("../texas.npz")
+    ('acm-gcn-low-high', 'texas.npz')
+    """
+    return re.sub(r"[^A-Za-z0-9.+*_-]+", "-", Path(name).name).strip("-.") or "graph"
+
+
+def _print(result: Comparison, *, is_tuned: bool) -> None:
+    from heterophily.report.tables import paired_rows, percent, plain
+
+    how = "tuned on validation data" if is_tuned else "default settings"
+    count = len(result.best.test)
+    print(f"{result.graph}, {count} {result.splits} splits, {how}, test accuracy in percent\n")
+    rows = [
+        [cell.row, percent(cell.mean, cell.std), f"{cell.epochs:.0f}", f"{cell.ms_per_epoch:.2f}"]
+        for cell in result.models
+    ]
+    print(plain(["model", "test accuracy", "epochs", "ms per epoch"], rows))
+    print()
+    print(plain(*paired_rows(result.tests)))
+    print(
+        "\np: corrected resampled t-test on equal splits (Nadeau and Bengio), then Holm's "
+        "correction for the number of pairs"
+    )
+    same = ", ".join(result.rivals)
+    print(
+        f"Best: {result.best.row}; not told apart from it: {same}."
+        if same
+        else f"Best: {result.best.row}, ahead of every other."
+    )
+    for remark in result.remarks:
+        print(f"note: {remark}")

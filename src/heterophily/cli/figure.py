@@ -1,0 +1,325 @@
+"""``heterophily paper figure``: the figures of the synthetic experiments, trained and drawn."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from heterophily.cli import sources
+from heterophily.errors import InputError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from heterophily.experiments.synthetic import SyntheticStudy
+    from heterophily.experiments.synthetic_records import Point
+
+app = typer.Typer(no_args_is_help=True, help="Draw the figures of the synthetic experiments.")
+
+PAPER_BASES = "cora,citeseer,pubmed,chameleon,squirrel,film"
+QUICK: dict[str, Any] = {"search": "small", "max_epochs": 500}
+QUICK_LEVELS, QUICK_GRAPHS = 7, 3
+DIGITS_NODES = 170  # the embedded digits have 174 or more images of each; no image twice
+
+Base = Annotated[
+    str | None, typer.Option(help="Where features come from: a dataset or digits [cora].")
+]
+Bases = Annotated[str | None, typer.Option(help=f"Bases, with commas between [{PAPER_BASES}].")]
+Levels = Annotated[int | None, typer.Option(help="Number of homophily levels [all].")]
+Graphs = Annotated[int | None, typer.Option(help="Graphs of each level [10].")]
+Quick = Annotated[
+    bool, typer.Option("--quick", help="7 levels, 3 graphs, small search, digits: minutes.")
+]
+Search = Annotated[
+    str | None, typer.Option(help="paper (its search range) or small (up to 4 settings).")
+]
+GeneratorName = Annotated[
+    str, typer.Option("--generator", help="edge-homophily (the program) or degree-then-edges.")
+]
+Nodes = Annotated[int | None, typer.Option(help="Nodes per class [400; digits 170].")]
+MaxEpochs = Annotated[int | None, typer.Option(help="Limit on epochs [5000].")]
+Engine = Annotated[str, typer.Option(help="auto, native or torch.")]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of graphs, splits and training.")]
+Workers = Annotated[int | None, typer.Option(help="Worker processes [one per core].")]
+Out = Annotated[Path, typer.Option(help="Folder for pictures and records.")]
+
+
+@app.callback()
+def _group() -> None:
+    """Draw the figures of the synthetic experiments; stop any time, the next call goes on."""
+
+
+@app.command("synthetic-metrics")
+def synthetic_metrics(
+    base: Base = None,
+    levels: Levels = None,
+    graphs: Graphs = None,
+    quick: Quick = False,
+    search: Search = None,
+    generator: GeneratorName = "edge-homophily",
+    nodes: Nodes = None,
+    max_epochs: MaxEpochs = None,
+    engine: Engine = "auto",
+    seed: Seed = 0,
+    workers: Workers = None,
+    out: Out = Path("figures"),
+    data_folder: sources.DataFolder = None,
+    offline: sources.Offline = False,
+    json: sources.Json = False,
+) -> None:
+    """Train SGC-1 and GCN on synthetic graphs; draw accuracy against four homophily metrics."""
+    from heterophily.report.style import SYMBOLS
+    from heterophily.report.synthetic_figures import metrics_figure, order_table
+
+    study = _study(
+        base,
+        levels,
+        graphs,
+        quick,
+        search,
+        nodes,
+        max_epochs,
+        seed=seed,
+        engine=engine,
+        generator=generator,
+    )
+    stem = _stem(out, "synthetic-metrics", study)
+    found = _curves(study, stem, workers, data_folder, offline)
+    written = _save(metrics_figure(found, base=study.base), stem)
+    table = order_table(found)
+    if json:
+        from dataclasses import asdict
+
+        orders = {m: {k: asdict(v) for k, v in row.items()} for m, row in table.items()}
+        _print_json({"order": orders, **_plain(study, found)}, written)
+        return
+    width = max(map(len, SYMBOLS))
+    for metric, row in table.items():
+        for model, order in row.items():
+            print(f"{metric:<{width}}  {model:<6}  {order}")
+    _print_paths(written)
+
+
+@app.command("synthetic-models")
+def synthetic_models(
+    bases: Bases = None,
+    levels: Levels = None,
+    graphs: Graphs = None,
+    quick: Quick = False,
+    search: Search = None,
+    generator: GeneratorName = "edge-homophily",
+    nodes: Nodes = None,
+    max_epochs: MaxEpochs = None,
+    against: Annotated[str, typer.Option(help="Metric of the x axis.")] = "edge_homophily",
+    engine: Engine = "auto",
+    seed: Seed = 0,
+    workers: Workers = None,
+    out: Out = Path("figures"),
+    data_folder: sources.DataFolder = None,
+    offline: sources.Offline = False,
+    json: sources.Json = False,
+) -> None:
+    """Compare MLP, SGC or GCN, and ACM models on the synthetic graphs of several bases."""
+    from heterophily.errors import lookup
+    from heterophily.experiments.synthetic import DEEP_MODELS, LINEAR_MODELS
+    from heterophily.report.style import SYMBOLS
+    from heterophily.report.synthetic_figures import models_figure
+
+    lookup(SYMBOLS, "metric", against)
+    names = (bases or ("digits" if quick else PAPER_BASES)).split(",")
+    studies = [
+        _study(
+            name.strip(),
+            levels,
+            graphs,
+            quick,
+            search,
+            nodes,
+            max_epochs,
+            seed=seed,
+            engine=engine,
+            generator=generator,
+            models=(*LINEAR_MODELS, *DEEP_MODELS),
+        )
+        for name in names
+    ]
+    groups = {}
+    for study in studies:
+        stem = _stem(out, "synthetic-models", study)
+        found = _curves(study, stem, workers, data_folder, offline)
+        families = (LINEAR_MODELS, DEEP_MODELS)
+        groups[study.base] = [{model: found[model] for model in family} for family in families]
+    label = "paper" if bases is None and not quick else "-".join(groups)
+    written = _save(models_figure(groups, against=against), out / f"synthetic-models-{label}")
+    if json:
+        merged = {base: {**rows[0], **rows[1]} for base, rows in groups.items()}
+        results = [_plain(study, merged[study.base]) for study in studies]
+        _print_json({"studies": results}, written)
+        return
+    for base, rows in groups.items():
+        print(base)
+        for family in rows:
+            for model, points in family.items():
+                shown = "  ".join(f"{100 * point.accuracy:5.1f}" for point in points)
+                print(f"  {model:<10}{shown}")
+    _print_paths(written)
+
+
+@app.command("regular")
+def regular(
+    base: Base = None,
+    levels: Levels = None,
+    graphs: Graphs = None,
+    quick: Quick = False,
+    search: Search = None,
+    nodes: Nodes = None,
+    max_epochs: MaxEpochs = None,
+    engine: Engine = "auto",
+    seed: Seed = 0,
+    workers: Workers = None,
+    out: Out = Path("figures"),
+    data_folder: sources.DataFolder = None,
+    offline: sources.Offline = False,
+    json: sources.Json = False,
+) -> None:
+    """Train SGC-1 and GCN on regular graphs; draw accuracy with g(h) of Proposition 1."""
+    from heterophily.data.synthetic.proposition import worst_homophily
+    from heterophily.report.synthetic_figures import regular_figure
+
+    study = _study(
+        base,
+        levels,
+        graphs,
+        quick,
+        search,
+        nodes,
+        max_epochs,
+        seed=seed,
+        engine=engine,
+        generator="regular",
+    )
+    stem = _stem(out, "regular", study)
+    found = _curves(study, stem, workers, data_folder, offline)
+    figure = regular_figure(
+        found, base=study.base, classes=study.classes, intra_degree=study.intra_degree
+    )
+    written = _save(figure, stem)
+    worst = worst_homophily(intra_degree=study.intra_degree, classes=study.classes)
+    if json:
+        _print_json({"worst_homophily": worst, **_plain(study, found)}, written)
+        return
+    for model, points in found.items():
+        lowest = min(points, key=lambda point: point.accuracy)
+        print(f"{model:<6}  lowest accuracy {lowest.accuracy:.4f} at level {lowest.level:g}")
+    print(f"g(h) of Proposition 1 is 0 at {worst:.4f}")
+    _print_paths(written)
+
+
+@app.command("toy")
+def toy(out: Out = Path("figures")) -> None:
+    """Draw S(A, X) and S(I - A, X) of the toy examples as heat maps. No training."""
+    from heterophily.data.synthetic.toy import TOY_GRAPHS
+    from heterophily.report.toy_figures import heat_maps
+
+    _make_folder(out)
+    for name, make in TOY_GRAPHS.items():
+        _print_paths(_save(heat_maps(make()), out / f"toy-{name}"))
+
+
+def _study(
+    base: str | None,
+    levels: int | None,
+    graphs: int | None,
+    quick: bool,
+    search: str | None,
+    nodes: int | None,
+    max_epochs: int | None,
+    *,
+    generator: str,
+    seed: int,
+    **fields: Any,
+) -> SyntheticStudy:
+    """Return the paper's study with what the command line changes."""
+    from heterophily.experiments import synthetic
+
+    name = base or ("digits" if quick else "cora")
+    given: dict[str, Any] = {**(QUICK if quick else {}), **fields}
+    if search is not None:
+        given["search"] = search
+    if max_epochs is not None:
+        given["max_epochs"] = max_epochs
+    if generator == "regular":
+        given |= {"levels": synthetic.REGULAR_LEVELS, "intra_degree": 10.0}
+    nodes = nodes or (DIGITS_NODES if name == "digits" else 400)
+    study = synthetic.SyntheticStudy(
+        base=name, generator=generator, nodes_per_class=nodes, seed=seed, **given
+    )
+    return synthetic.quick(
+        study,
+        levels=levels or (QUICK_LEVELS if quick else None),
+        graphs=graphs or (QUICK_GRAPHS if quick else None),
+    )
+
+
+def _stem(out: Path, figure: str, study: SyntheticStudy) -> Path:
+    """Return the common name of pictures and records; other graphs have another name."""
+    _make_folder(out)
+    text = "-as-written" if study.generator == "degree-then-edges" else ""
+    return out / f"{figure}-{study.base}{text}"
+
+
+def _make_folder(out: Path) -> None:
+    if out.exists() and not out.is_dir():
+        raise InputError(f"--out {out}: it is a file; name a folder")
+    out.mkdir(parents=True, exist_ok=True)
+
+
+def _curves(
+    study: SyntheticStudy,
+    stem: Path,
+    workers: int | None,
+    data_folder: Path | None,
+    offline: bool,
+) -> dict[str, list[Point]]:
+    """Train what is missing beside the records of the figure, and add them up."""
+    from heterophily.experiments.synthetic_records import curves
+    from heterophily.experiments.synthetic_run import run_study
+    from heterophily.training.progress import progress_bar
+
+    with progress_bar(f"syn-{study.base}") as progress:
+        records = run_study(
+            study,
+            stem.with_name(stem.name + ".jsonl"),
+            data_folder=data_folder,
+            offline=offline,
+            workers=workers,
+            progress=progress,
+        )
+    return curves(records)
+
+
+def _save(figure: Figure, stem: Path) -> list[Path]:
+    from heterophily.report.style import save, style
+
+    with style():
+        return save(figure, stem)
+
+
+def _print_paths(paths: list[Path]) -> None:
+    for path in paths:
+        print(f"wrote {path}")
+
+
+def _plain(study: SyntheticStudy, curves: dict[str, list[Point]]) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    points = {model: [asdict(point) for point in found] for model, found in curves.items()}
+    return {"study": study.describe(), "curves": points}
+
+
+def _print_json(data: dict[str, Any], written: list[Path]) -> None:
+    import json
+
+    print(json.dumps({**data, "written": [str(path) for path in written]}))

@@ -1,0 +1,142 @@
+"""``heterophily runs``: what is in the store: list, show, export, merge."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from heterophily.errors import InputError
+
+if TYPE_CHECKING:
+    from heterophily.experiments.records import Record
+    from heterophily.experiments.store import Store
+
+app = typer.Typer(no_args_is_help=True, help="Finished runs: list, show, export, merge.")
+
+StoreOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--store",
+        help="File of finished runs [default: HETEROPHILY_STORE, heterophily-runs.sqlite]",
+    ),
+]
+Workers = Annotated[
+    int | None,
+    typer.Option(min=1, help="Worker processes, one thread each [default: one per core]"),
+]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of splits, weights and dropout.")]
+Engine = Annotated[str, typer.Option(help="torch, native (C++, experimental) or auto.")]
+Json = Annotated[bool, typer.Option("--json", help="Print data instead of text.")]
+Model = Annotated[str | None, typer.Option(help="Only this model.")]
+GraphName = Annotated[str | None, typer.Option(help="Only this graph.")]
+
+
+@app.command("list")
+def list_runs(
+    model: Model = None,
+    graph: GraphName = None,
+    limit: Annotated[int, typer.Option(min=1, help="Show at most so many.")] = 50,
+    store: StoreOption = None,
+    json: Json = False,
+) -> None:
+    """List finished runs."""
+    import itertools
+
+    from heterophily.report.tables import plain
+
+    with _open(store) as opened:
+        found = _chosen(opened, model, graph)
+        shown = [record.to_row() for record in itertools.islice(found, limit)]
+        more = sum(1 for _ in found)
+    if json:
+        import json as json_module
+
+        print(json_module.dumps(shown, indent=1))
+        return
+    header = ["key", "model", "graph", "splits", "index", "test", "validation", "epochs", "s"]
+    rows = [
+        [
+            row["key"][:12],
+            row["model"],
+            row["graph"],
+            row["split_rule"],
+            str(row["split_index"]),
+            *(_share(row[name]) for name in ("test_accuracy", "validation_accuracy")),
+            str(row["epochs"]),
+            f"{row['seconds']:.2f}",
+        ]
+        for row in shown
+    ]
+    print(plain(header, rows) if rows else "no runs")
+    if more:
+        print(f"... and {more} more (--limit)")
+
+
+@app.command("show")
+def show(
+    key: Annotated[str, typer.Argument(help="The key, or its first characters.")],
+    store: StoreOption = None,
+) -> None:
+    """Show everything that is known about a run, as JSON."""
+    import json as json_module
+    from dataclasses import asdict
+
+    with _open(store) as opened:
+        found = opened.find(key)
+    if len(found) != 1:
+        keys = ", ".join(record.key[:12] for record in found[:3])
+        what = f"{len(found)} runs start so: {keys}, ..." if found else "no run has this key"
+        raise InputError(f"key {key!r}: {what}; see heterophily runs list")
+    print(json_module.dumps(asdict(found[0]), indent=1))
+
+
+@app.command("export")
+def export(
+    out: Annotated[Path, typer.Argument(help="A .csv, .parquet or .json file.")],
+    model: Model = None,
+    graph: GraphName = None,
+    store: StoreOption = None,
+) -> None:
+    """Write finished runs as a table, whole or not at all."""
+    from heterophily.experiments.transfer import export_records
+
+    with _open(store) as opened:
+        count = export_records(_chosen(opened, model, graph), out)
+    print(f"wrote {count} runs to {out}")
+
+
+@app.command("merge")
+def merge(
+    others: Annotated[list[Path], typer.Argument(help="Other stores, which stay as they are.")],
+    store: StoreOption = None,
+) -> None:
+    """Take the runs of other stores into this one; equal keys must have equal answers."""
+    from heterophily.experiments.store import Store, default_path
+    from heterophily.experiments.transfer import merge_store
+
+    with Store(store or default_path()) as target:
+        for path in others:
+            with Store(path, must_exist=True) as other:
+                added, known = merge_store(target, other)
+            print(f"{path}: {added} new, {known} known")
+
+
+def _open(path: Path | None) -> Store:
+    from heterophily.experiments.store import Store, default_path
+
+    return Store(path or default_path(), must_exist=True)
+
+
+def _chosen(store: Store, model: str | None, graph: str | None) -> Iterator[Record]:
+    wanted: dict[str, Any] = {"model": model, "graph": graph}
+    for record in store.records():
+        names = {"model": record.run["model"], "graph": record.run["graph"]["name"]}
+        if all(value in (None, names[key]) for key, value in wanted.items()):
+            yield record
+
+
+def _share(value: float | None) -> str:
+    return "diverged" if value is None else f"{value:.4f}"

@@ -1,0 +1,116 @@
+"""``heterophily tune``: search a space on validation data, keep every run, write the best."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from heterophily.cli import sources
+from heterophily.cli.runs import Engine, Seed, StoreOption, Workers
+from heterophily.cli.train import ModelArgument, Splits
+
+if TYPE_CHECKING:
+    from heterophily.experiments.tune import TuneResult
+
+SpaceOption = Annotated[str, typer.Option("--space", help="paper, default, or a .toml file.")]
+Search = Annotated[str, typer.Option(help="grid (all of it) or adaptive (Optuna proposes).")]
+Trials = Annotated[int | None, typer.Option(min=1, help="At most so many settings.")]
+Minutes = Annotated[float | None, typer.Option(help="At most so long.")]
+Repeats = Annotated[int | None, typer.Option(min=1, help="Number of splits [default: 10].")]
+
+
+def tune(
+    model: ModelArgument,
+    graph: sources.GraphArgument = None,
+    space: SpaceOption = "default",
+    search: Search = "grid",
+    trials: Trials = None,
+    minutes: Minutes = None,
+    splits: Splits = "random",
+    repeats: Repeats = None,
+    seed: Seed = 0,
+    preset: Annotated[
+        str | None, typer.Option(help="paper: the released program under the settings.")
+    ] = None,
+    workers: Workers = None,
+    engine: Engine = "torch",
+    store: StoreOption = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Settings file [default: MODEL-GRAPH.toml].")
+    ] = None,
+    dashboard: Annotated[
+        Path | None, typer.Option(help="SQLite file for optuna-dashboard (adaptive).")
+    ] = None,
+    edges: sources.Edges = None,
+    nodes: sources.Nodes = None,
+    label: sources.Label = None,
+    data_folder: sources.DataFolder = None,
+    offline: sources.Offline = False,
+    json: sources.Json = False,
+) -> None:
+    """Find hyper-parameters by the mean validation accuracy; never by test accuracy.
+
+    Every training is kept in the store: stop and repeat the command as you like.
+    """
+    from heterophily.cli.compare import graph_or_name, safe
+    from heterophily.experiments.executor import local
+    from heterophily.experiments.settings import write_settings
+    from heterophily.experiments.store import Store, default_path
+    from heterophily.experiments.tune import tune as run
+    from heterophily.training.progress import progress_bar
+
+    source = graph_or_name(graph, edges, nodes, label, data_folder, offline)
+    with Store(store or default_path()) as opened, progress_bar(f"tuning {model}") as progress:
+        result = run(
+            model,
+            source,
+            store=opened,
+            space=space,
+            search=search,
+            trials=trials,
+            minutes=minutes,
+            splits=splits,
+            repeats=repeats,
+            seed=seed,
+            preset=preset,
+            executor=local(workers),
+            watch=None if progress is None else lambda done, total: progress(len(done), total),
+            dashboard=dashboard,
+            data_folder=data_folder,
+            offline=offline,
+            engine=engine,
+        )
+    path = out or Path(f"{safe(model)}-{safe(result.graph)}.toml")
+    write_settings(path, result.best.settings, model=model, graph=result.graph, why=_why(result))
+    if json:
+        import json as json_module
+
+        print(json_module.dumps({**result.to_dict(), "written": str(path)}))
+    else:
+        _print(result, path)
+
+
+def _why(result: TuneResult) -> str:
+    return (
+        f"Best of {len(result.trials)} settings ({result.search}) by mean validation accuracy over "
+        f"{len(result.best.validation)} {result.splits} splits: {result.best.mean:.4f}"
+    )
+
+
+def _print(result: TuneResult, path: Path) -> None:
+    import numpy as np
+
+    stopped = sum(trial.is_hopeless for trial in result.trials)
+    print(f"{result.model} on {result.graph}: {_why(result)}")
+    for key, value in result.best.settings.items():
+        print(f"  {key:<16} {value}")
+    known = [value for value in result.test if value is not None]
+    print(f"  test accuracy    {np.mean(known):.4f} ± {np.std(known):.4f} (not used in the choice)")
+    if stopped:
+        print(f"  {stopped} settings were hopeless and ended early")
+    print(f"wrote {path}")
+    for remark in result.remarks:
+        print(f"note: {remark} were tried", file=sys.stderr)

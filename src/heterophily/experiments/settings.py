@@ -1,0 +1,51 @@
+"""Chosen settings in a file: what ``tune`` writes and ``train --config`` reads. No torch here."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from heterophily.data.atomic import write_text
+from heterophily.errors import InputError, lookup
+from heterophily.experiments.presets import CONFIG_FIELDS
+
+_KEYS = ("model", "graph", "config", "options")
+
+
+def write_settings(
+    path: Path, settings: Mapping[str, Any], *, model: str, graph: str, why: str
+) -> None:
+    """Write settings as TOML, fields of the trainer and options of the model apart."""
+    config = {key: value for key, value in settings.items() if key in CONFIG_FIELDS}
+    options = {key: value for key, value in settings.items() if key not in CONFIG_FIELDS}
+    lines = [f"# {why}", f"model = {_toml(model)}", f"graph = {_toml(graph)}"]
+    for name, values in (("config", config), ("options", options)):
+        lines += ["", f"[{name}]", *(f"{key} = {_toml(value)}" for key, value in values.items())]
+    write_text(path, "\n".join(lines) + "\n")
+
+
+def read_settings(path: Path) -> dict[str, Any]:
+    """Read a file of :func:`write_settings`: ``model``, ``graph``, ``config``, ``options``."""
+    try:
+        content = tomllib.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} is not TOML: {error}") from None
+    for key in content:
+        lookup(dict.fromkeys(_KEYS), f"key of {path.name}", key)
+    for part in ("config", "options"):
+        if not isinstance(content.setdefault(part, {}), dict):
+            raise InputError(f"{path.name}: {part} is a table; write [{part}] and its values below")
+    for key in content["config"]:
+        lookup(dict.fromkeys(CONFIG_FIELDS), f"key of [config] in {path.name}", key)
+    return content
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(map(_toml, value)) + "]"
+    return json.dumps(value, ensure_ascii=False)  # strings, numbers and booleans are alike

@@ -1,0 +1,1 @@
+"""Step 8: records to figures, tables and pages."""

@@ -1,0 +1,255 @@
+"""Tables ours beside theirs: Markdown, plain text, and a table for the terminal. Percent here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from heterophily.experiments.study import PROTOCOLS
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from heterophily.experiments.paper import Published
+    from heterophily.experiments.statistics import PairedTest
+    from heterophily.experiments.table import CellResult, TableResult
+
+NOTHING = "-"
+FAR = "*"  # marks a value more than one published standard deviation from the paper's
+
+
+def percent(mean: float | None, std: float | None = None) -> str:
+    """Write a fraction, with its spread, in percent.
+
+    >>> percent(0.9475, 0.038), percent(0.5), percent(None)
+    ('94.75 ± 3.80', '50.00', '-')
+    """
+    if mean is None:
+        return NOTHING
+    return f"{100 * mean:.2f}" if std is None else f"{100 * mean:.2f} ± {100 * std:.2f}"
+
+
+def printed(value: Published | None) -> str:
+    """Write a published value in percent."""
+    return NOTHING if value is None else percent(value.mean, value.std)
+
+
+def cell_text(cell: CellResult | None) -> str:
+    """Write our value of a cell: a star if it is far from the paper's, counts if it is partial."""
+    if cell is None or cell.wanted == 0:
+        return NOTHING
+    if None in cell.test:
+        return "diverged"
+    if not cell.test:
+        return f"0/{cell.wanted}"
+    partial = "" if cell.is_complete else f" ({len(cell.test)}/{cell.wanted})"
+    return percent(cell.mean, cell.std) + (FAR if cell.is_within is False else "") + partial
+
+
+def grid(result: TableResult, *, measure: str = "accuracy") -> tuple[list[str], list[list[str]]]:
+    """Return header and rows of texts; each model has a row of ours and a row of the paper's.
+
+    ``measure`` is ``"accuracy"`` or ``"time"`` (milliseconds per epoch).
+    """
+    has_ranks = result.has_ranks and measure == "accuracy"
+    header = ["model", "", *result.datasets, *(["rank"] if has_ranks else [])]
+    ranks = result.ranks() if has_ranks else {}
+    rows = []
+    for name in result.rows:
+        cells = [result.cell(name, dataset) for dataset in result.datasets]
+        if measure == "time":
+            ours = [NOTHING if c is None else _ms(c.ms_per_epoch) for c in cells]
+            theirs = [NOTHING if c is None else _ms(c.published_ms) for c in cells]
+        else:
+            ours = [cell_text(cell) for cell in cells]
+            theirs = [NOTHING if c is None else printed(c.published) for c in cells]
+        rank = [_rank(ranks[name])] if has_ranks else []
+        rows.append([name, "ours", *ours, *rank])
+        if any(text != NOTHING for text in theirs):
+            known = [_rank(_published_rank(result, name))] if has_ranks else []
+            rows.append(["", "paper", *theirs, *known])
+    return header, rows
+
+
+def _ms(value: float | None) -> str:
+    return NOTHING if value is None else f"{value:.2f}"
+
+
+def _rank(value: float | None) -> str:
+    return NOTHING if value is None or value != value else f"{value:.2f}"
+
+
+def _published_rank(result: TableResult, name: str) -> float | None:
+    from heterophily.experiments.published_tables import TABLES, published_table
+
+    return published_table(result.study).ranks.get(name) if result.study in TABLES else None
+
+
+def summary_lines(result: TableResult) -> list[str]:
+    """Say under which protocol the table was made and how far it agrees with the paper's."""
+    facts = result.summary()
+    lines = [
+        f"Protocol {result.protocol}: {PROTOCOLS.get(result.protocol, 'your own')}.",
+        f"{facts['complete']} of {facts['cells']} cells are complete.",
+    ]
+    engines = sorted({cell.engine for cell in result.cells if cell.engine})
+    if engines:
+        lines.append(f"Trained with the engine {' and '.join(engines)}.")
+    if facts["beside_published"]:
+        lines.append(
+            f"{facts['within_one_std']} of {facts['of_with_std']} lie within one published "
+            f"standard deviation ({FAR} marks the others); mean difference to the paper "
+            f"{100 * facts['mean_difference']:+.2f} points, mean size "
+            f"{100 * facts['mean_size_of_difference']:.2f}."
+        )
+    if facts["rank_correlation"] is not None:
+        lines.append(
+            "Order of the models beside the paper's: Spearman correlation "
+            f"{facts['rank_correlation']:.2f}, mean over the datasets."
+        )
+    return lines
+
+
+_KINDS = {
+    r"(.+) is not a model of this package": "Not models of this package",
+    r"the paper prints no optimum for (.+): that of (.+) is used": (
+        "No optimum is printed for these rows, that of the model in brackets is used"
+    ),
+    r"the paper prints no optimum for (.+) on (.+) with .+; use --protocol validated": (
+        "No optimum is printed for these cells, --protocol validated searches one"
+    ),
+}
+
+
+def remark_lines(result: TableResult) -> list[str]:
+    """Return the remarks; those that differ only in their names become one line."""
+    groups: dict[str, list[str]] = {title: [] for title in _KINDS.values()}
+    others = []
+    for remark in result.remarks:
+        for pattern, title in _KINDS.items():
+            if match := re.fullmatch(pattern, remark):
+                name, *rest = match.groups()
+                groups[title].append(f"{name} ({rest[0]})" if rest else name)
+                break
+        else:
+            others.append(f"{remark}.")
+    told = [f"{title}: {', '.join(names)}." for title, names in groups.items() if names]
+    return told + others
+
+
+def markdown(result: TableResult) -> str:
+    """Return the whole page of a table: title, protocol, accuracies, times, remarks."""
+    parts = [
+        f"# {result.title}",
+        "",
+        f"Study `{result.study}`, protocol **{result.protocol}**.",
+        "",
+    ]
+    parts += [_markdown_grid(*grid(result)), ""]
+    if any(cell.published_ms is not None for cell in result.cells):
+        parts += ["Milliseconds per epoch:", "", _markdown_grid(*grid(result, measure="time")), ""]
+    parts += [f"- {line}" for line in summary_lines(result) + remark_lines(result)]
+    return "\n".join(parts) + "\n"
+
+
+def _markdown_grid(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [header, ["---"] * 2 + ["---:"] * (len(header) - 2), *rows]
+    return "\n".join("| " + " | ".join(_escaped(text) for text in line) + " |" for line in lines)
+
+
+def _escaped(text: str) -> str:
+    return text.replace("|", "\\|").replace("*", "\\*")
+
+
+def plain(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return aligned columns, for files and pipes.
+
+    >>> print(plain(["model", "x"], [["gcn", "1"], ["acm-gcn", "10"]]))
+    model     x
+    gcn       1
+    acm-gcn  10
+    """
+    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+    lines = []
+    for row in (header, *rows):
+        cells = [text.rjust(width) for text, width in zip(row, widths, strict=True)]
+        cells[0] = row[0].ljust(widths[0])
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)
+
+
+def terminal(header: Sequence[str], rows: Sequence[Sequence[str]], *, title: str = "") -> Table:
+    """Return a table for a terminal; rows without a name belong to the one above."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=title or None, box=SIMPLE_HEAD, title_justify="left", pad_edge=False)
+    for number, column in enumerate(header):
+        table.add_column(column, justify="left" if number < 2 else "right", no_wrap=True)
+    for row in rows:
+        style = "dim" if not row[0] else ""
+        table.add_row(*(Text(text, style=style) for text in row))
+    return table
+
+
+def show(result: TableResult, *, stream: Any = None) -> None:
+    """Print a table and its summary, for people on a terminal, as plain columns elsewhere."""
+    from rich.console import Console
+
+    console = Console(file=stream)
+    measures = {"accuracy": "test accuracy in percent"}
+    if any(cell.published_ms is not None for cell in result.cells):
+        measures["time"] = "milliseconds per epoch"
+    for measure, unit in measures.items():
+        title = f"{result.title} ({unit})"
+        header, rows = grid(result, measure=measure)
+        if console.is_terminal:
+            console.print(terminal(header, rows, title=title))
+        else:
+            print(f"{title}\n\n{plain(header, rows)}\n", file=stream)
+    for line in summary_lines(result) + remark_lines(result):
+        print(line, file=stream)
+
+
+def statistics_lines(result: TableResult) -> list[str]:
+    """Return the win/tie/loss matrix and the critical-difference diagram as text."""
+    wins = result.wins()
+    names = [name for name in result.rows if any(name in pair for pair in wins)]
+    lines = []
+    if names:
+        rows = [
+            [name, *("/".join(map(str, wins.get((name, other), ("", "")))) for other in names)]
+            for name in names
+        ]
+        for number, row in enumerate(rows):
+            row[number + 1] = NOTHING
+        lines += ["Wins/ties/losses of the row against the column, over the datasets:", ""]
+        lines += [plain(["", *names], rows), ""]
+    diagram = result.critical_difference()
+    if diagram is not None:
+        lines.append(
+            f"Critical difference of mean ranks {diagram.difference:.2f} (Nemenyi, 5 %, "
+            f"{diagram.datasets} datasets; Friedman p = {diagram.p_value:.4f}):"
+        )
+        marks = "abcdefghijklmnopqrstuvwxyz"
+        for name, rank in diagram.ranks.items():
+            inside = [m for m, g in zip(marks, diagram.groups, strict=False) if name in g]
+            lines.append(f"  {rank:6.2f}  {name}  {''.join(inside)}".rstrip())
+        lines.append("Models that share a letter are not told apart.")
+    return lines
+
+
+def paired_rows(tests: Sequence[PairedTest]) -> tuple[list[str], list[list[str]]]:
+    """Return header and rows of paired tests, the surest difference first."""
+    header = ["better", "than", "by", "p", "p (Holm)", "p (signed rank)", ""]
+    rows = []
+    for test in sorted(tests, key=lambda test: (test.corrected, -abs(test.difference))):
+        names = [test.first, test.second]
+        if test.difference < 0:
+            names.reverse()
+        numbers = [f"{p:.4f}" for p in (test.p_value, test.corrected, test.wilcoxon)]
+        verdict = "differs" if test.is_significant() else "not told apart"
+        rows.append([*names, f"{100 * abs(test.difference):.2f}", *numbers, verdict])
+    return header, rows

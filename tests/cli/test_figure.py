@@ -1,0 +1,124 @@
+"""``heterophily paper figure`` trains, draws, and goes on where it stopped."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from heterophily.cli.figure import _study, app
+from heterophily.errors import HeterophilyError
+from heterophily.experiments.synthetic import LEVELS, REGULAR_LEVELS
+from heterophily.experiments.synthetic_records import read_records
+
+TINY = ["--levels", "2", "--graphs", "1", "--nodes", "20", "--max-epochs", "3", "--workers", "1"]
+COMMON = ["--quick", "--seed", "1", *TINY]
+
+
+@pytest.fixture
+def run(tmp_path):
+    def call(*arguments):
+        result = CliRunner().invoke(app, [*arguments, "--out", str(tmp_path / "pictures")])
+        if isinstance(result.exception, HeterophilyError):
+            raise result.exception
+        assert result.exit_code == 0, result.output
+        return result.stdout
+
+    return call
+
+
+def study(**given):
+    names = ("base", "levels", "graphs", "search", "nodes", "max_epochs")
+    options = dict.fromkeys(names) | {"quick": False, "generator": "edge-homophily", "seed": 0}
+    options["engine"] = "auto"
+    return _study(**(options | given))
+
+
+def test_without_options_it_is_the_study_of_the_paper() -> None:
+    full = study()
+    assert (full.base, full.levels, full.graphs) == ("cora", LEVELS, 10)
+    assert (full.classes, full.nodes_per_class, full.intra_degree) == (5, 400, 2.0)
+    assert (full.search, full.max_epochs) == ("paper", 5000)
+    assert len(list(full.units())) == 2 * 280
+    regular = study(generator="regular")
+    assert (regular.levels, regular.intra_degree) == (REGULAR_LEVELS, 10.0)
+
+
+def test_quick_is_seven_levels_three_graphs_on_digits() -> None:
+    small = study(quick=True)
+    assert (small.base, len(small.levels), small.graphs, small.search) == ("digits", 7, 3, "small")
+    assert study(quick=True, graphs=5).graphs == 5
+
+
+def test_regular_levels_at_ends_are_drawn_with_the_zero_of_g(run, tmp_path) -> None:
+    text = run("regular", "--quick", "--levels", "2", "--graphs", "1", "--nodes", "170",
+               "--max-epochs", "2", "--workers", "1")  # fmt: skip
+    assert "g(h) of Proposition 1 is 0 at 0.1852" in text
+    assert {path.suffix for path in (tmp_path / "pictures").iterdir()} == {
+        ".svg",
+        ".png",
+        ".jsonl",
+    }
+
+
+@pytest.mark.parametrize("generator", ["edge-homophily", "degree-then-edges"])
+def test_metrics_print_the_order_and_write_pictures_and_records(run, tmp_path, generator) -> None:
+    options = ["--nodes", "170", "--levels", "1"]
+    text = run("synthetic-metrics", *COMMON, *options, "--generator", generator)
+    assert text.count("pairs out of order") == 8
+    suffix = "-as-written" if generator == "degree-then-edges" else ""
+    records = read_records(tmp_path / "pictures" / f"synthetic-metrics-digits{suffix}.jsonl")
+    assert len(records) == 2
+
+
+def test_a_second_call_trains_nothing_and_draws_the_same(run, tmp_path, monkeypatch) -> None:
+    from heterophily.experiments import synthetic_run
+
+    options = ["synthetic-metrics", *COMMON, "--levels", "1", "--nodes", "170", "--json"]
+    first = run(*options)
+    picture = tmp_path / "pictures" / "synthetic-metrics-digits.svg"
+    before = picture.read_bytes()
+
+    def refuse(*arguments):
+        raise AssertionError("trained again")
+
+    monkeypatch.setattr(synthetic_run, "train_unit", refuse)
+    assert run(*options) == first
+    assert picture.read_bytes() == before
+    data = json.loads(first)
+    assert set(data["order"]) == {
+        "edge_homophily",
+        "node_homophily",
+        "class_homophily",
+        "modified_aggregation_homophily",
+    }
+    assert data["study"]["seed"] == 1
+
+
+def test_models_compare_six_on_every_base(run) -> None:
+    options = ["--levels", "1", "--nodes", "170", "--json"]
+    data = json.loads(run("synthetic-models", *COMMON, *options))
+    assert set(data["studies"][0]["curves"]) == {
+        "mlp-1", "sgc-1", "acm-sgc-1", "mlp-2", "gcn", "acm-gcn",
+    }  # fmt: skip
+
+
+def test_toy_examples_are_drawn_without_training(run) -> None:
+    assert run("toy").count("wrote") == 6
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["synthetic-metrics", "--levels", "40"], "levels=40; choose 1 to 28"),
+        (["synthetic-metrics", "--search", "huge"], "unknown search 'huge'"),
+        (["synthetic-metrics", "--generator", "erdos"], "unknown generator 'erdos'"),
+        (["synthetic-metrics", "--base", "cara", "--offline"], "did you mean 'cora'"),
+        (["synthetic-models", "--against", "edge"], "unknown metric 'edge'"),
+        (["synthetic-metrics", *COMMON, "--nodes", "30"], "across classes are asked for"),
+    ],
+)
+def test_bad_wishes_are_one_sentence(run, arguments, message) -> None:
+    with pytest.raises(HeterophilyError, match=message):
+        run(*arguments)
