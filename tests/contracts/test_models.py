@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
+from functools import partial
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -9,8 +12,11 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from heterophily.data.graph import Graph
+from heterophily.data.splits import Split
 from heterophily.layers.inputs import GraphInputs
 from heterophily.models.catalog import MODELS
+from heterophily.training.config import TrainConfig
+from heterophily.training.replicas import Replica, fit_replicas
 
 N, F, C = 24, 30, 4
 
@@ -128,3 +134,29 @@ def test_a_graph_without_edges_gives_finite_outputs(name):
     graph = make_graph().replace(adjacency=sp.csr_array((N, N), dtype=float))
     model, inputs = build(name, graph)
     assert torch.isfinite(model(inputs)).all()
+
+
+@EVERY_MODEL
+def test_a_replica_alone_equals_the_replica_among_others(name):
+    graph = make_graph()
+    spec = MODELS[name].with_options(hidden=6)
+    inputs = GraphInputs.from_graph(graph, spec.inputs)
+    make = partial(spec.build, num_nodes=N, num_features=F, num_classes=C)
+    place = np.arange(N)
+    split = Split(train=place < 12, validation=(place >= 12) & (place < 18), test=place >= 18)
+    replicas = [Replica(make, split, TrainConfig(max_epochs=4), seed) for seed in (5, 6)]
+    among = fit_replicas(replicas, inputs, graph.labels, workers=1, engine="torch").by_replica[1]
+    alone = fit_replicas(replicas[1:], inputs, graph.labels, workers=1, engine="torch").by_replica[
+        0
+    ]
+    np.testing.assert_array_equal(among.history.train_loss, alone.history.train_loss)
+    np.testing.assert_array_equal(among.predictions, alone.predictions)
+
+
+@EVERY_MODEL
+def test_a_pickled_copy_answers_the_same(name):
+    graph = make_graph()
+    model, inputs = build(name, graph)
+    model.eval()
+    twin = pickle.loads(pickle.dumps(model))
+    assert torch.equal(model(inputs), twin(inputs))

@@ -32,7 +32,7 @@ def test_coefficients_lie_between_minus_one_and_one_and_take_both_signs():
 
 @pytest.mark.parametrize(("sign", "name"), [(1.0, "low"), (-1.0, "high")])
 def test_saturated_coefficients_are_the_low_and_the_high_pass_filter(sign, name):
-    """Eq. 2: alpha = 1 gives eps I + A_sym, alpha = -1 gives eps I - A_sym."""
+    """alpha = 1 gives eps I + A_sym, alpha = -1 gives eps I - A_sym."""
     _, inputs, model = build("fagcn", small_graph(), dropout=0.0)
     layer = model.layers[0]
     with torch.no_grad():

@@ -13,7 +13,7 @@ def importance_of(d: Dense):
 
 
 def optimal_z(d: Dense, h, h_0):
-    """Eq. 8: the (N, N) matrix itself."""
+    """The closed form of the (N, N) matrix itself."""
     o, s = d.options, importance_of(d)
     rest = 1 - o.gamma
     powers = sum(
@@ -41,7 +41,7 @@ def test_outputs_and_gradients_equal_the_dense_transcription(name, monkeypatch):
 
 @pytest.mark.parametrize("name", ["glognn", "glognn++"])
 def test_z_minimises_the_objective_of_the_paper(name):
-    """Eq. 6: the gradient of the objective at Z is zero."""
+    """The gradient of the objective at Z is zero."""
     from dense_models import dense_of
 
     graph = small_graph()

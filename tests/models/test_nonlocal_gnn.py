@@ -53,7 +53,7 @@ def test_a_node_hears_nodes_far_away_in_the_graph_that_score_alike():
     """Two components without an edge between them still exchange information."""
     graph = small_graph()
     graph = graph.replace(adjacency=graph.adjacency * 0)
-    _, inputs, model = build("nlgcn", graph)
+    _, _, model = build("nlgcn", graph)
     local = torch.randn(graph.num_nodes, 3, dtype=torch.float64)
     first = int(model.score(local).squeeze(1).argsort()[0])
     changed = local.clone()

@@ -11,6 +11,7 @@ from heterophily.layers.channel import CHANNELS, Channel
 from heterophily.models.networks import GcniiNetwork, SnowballNetwork, StackNetwork
 from heterophily.models.options import GcniiOptions, SnowballOptions, StackOptions
 from heterophily.models.spec import ModelSpec
+from heterophily.models.zoo import ZOO
 
 # Uni-channel networks: one channel, nothing to mix, no ReLU on the logits.
 GCN = StackOptions(channels=("low",), mixer="sum", activate_output=False)
@@ -80,8 +81,8 @@ class ModelTable(Mapping[str, ModelSpec]):
     """The models by name; ``name[parts]`` is the ablation that keeps only these parts.
 
     ``acm-gcn[low,high]`` has these channels, ``acm-gcn[sum]`` all of them without adaptive
-    mixing. Iteration gives the models of the paper and the rows of its Table 1; other
-    combinations of parts are found as well.
+    mixing. Iteration gives the models of the paper, its baselines and the rows of its Table 1;
+    other combinations of parts are found as well.
 
     >>> MODELS["acm-gcn[low,identity]"].options.channels
     ('low', 'identity')
@@ -143,4 +144,4 @@ appendix on implementation); use acm-gcnii
         return spec.with_options(channels=tuple(parts))
 
 
-MODELS = ModelTable(_paper_models())
+MODELS = ModelTable({**_paper_models(), **ZOO})

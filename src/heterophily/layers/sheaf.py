@@ -1,0 +1,136 @@
+"""Cellular sheaves on a graph: restriction maps, and their normalised Laplacian as an operator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+from heterophily.layers.edges import Edges, row_totals, weighted_sum
+
+
+@dataclass(frozen=True, eq=False)
+class SheafLaplacian:
+    r"""The operator :math:`\Delta = (D + I)^{-1/2} L (D + I)^{-1/2}` in blocks of d x d.
+
+    L is the sheaf Laplacian of Bodnar et al. (2022), Definition 2: for the edge e between v and u
+
+    .. math:: L_{vv} = D_v = \sum_e F_{v \to e}^T F_{v \to e}, \qquad
+              L_{vu} = -F_{v \to e}^T F_{u \to e}
+
+    The I beside D (their appendix) keeps isolated nodes and vanishing maps invertible; with
+    identity maps this is :math:`I - \tilde D^{-1/2} \tilde A \tilde D^{-1/2}`.
+    """
+
+    transport: Tensor  # (E, d, d): F_v^T F_u of every edge, from u to v; (E, d) for diagonal maps
+    degree: Tensor  # (N, d, d), (N, d), or (N, 1) for multiples of the identity
+    inverse_root: Tensor  # (D + I)^-1/2, of the shape of ``degree``
+    edges: Edges
+
+    def __call__(self, signal: Tensor) -> Tensor:
+        """Apply the operator to a signal (N, d, K)."""
+        scaled = _blocks_times(self.inverse_root, signal)
+        moved = self._transported(scaled)
+        return _blocks_times(self.inverse_root, _blocks_times(self.degree, scaled) - moved)
+
+    def _transported(self, signal: Tensor) -> Tensor:
+        """Return the sums of ``F_v^T F_u x_u`` over the neighbours u of each v."""
+        if self.transport.ndim == 2:
+            return weighted_sum(self.transport, signal, self.edges)
+        stalk = signal.shape[1]
+        # One product per entry of the blocks: the messages of the edges are never stored.
+        repeated = signal.repeat(1, stalk, 1)  # (N, d * d, K)
+        products = weighted_sum(self.transport.flatten(1), repeated, self.edges)
+        return products.view(-1, stalk, stalk, signal.shape[2]).sum(2)
+
+
+def _blocks_times(blocks: Tensor, signal: Tensor) -> Tensor:
+    return blocks @ signal if blocks.ndim == 3 else blocks.unsqueeze(2) * signal
+
+
+def diagonal_laplacian(maps: Tensor, edges: Edges) -> SheafLaplacian:
+    """Build the Laplacian of diagonal maps, (E, d): row e maps the receiving end of edge e."""
+    transport = maps * maps.index_select(0, edges.matrix.transpose_order)
+    degree = row_totals(maps.square(), edges)
+    return SheafLaplacian(transport, degree, (degree + 1.0).rsqrt(), edges)
+
+
+def orthogonal_laplacian(maps: Tensor, edges: Edges) -> SheafLaplacian:
+    """Build the Laplacian of orthogonal maps, (E, d, d); D is the degree of the graph."""
+    others = maps.index_select(0, edges.matrix.transpose_order)
+    degree = edges.matrix.indptr.diff().to(maps.dtype).unsqueeze(1)
+    return SheafLaplacian(maps.transpose(1, 2) @ others, degree, (degree + 1.0).rsqrt(), edges)
+
+
+def general_laplacian(maps: Tensor, edges: Edges) -> SheafLaplacian:
+    """Build the Laplacian of any maps, (E, d, d)."""
+    turned = maps.transpose(1, 2)
+    others = maps.index_select(0, edges.matrix.transpose_order)
+    degree = row_totals((turned @ maps).flatten(1), edges).view(-1, *maps.shape[1:])
+    eye = torch.eye(maps.shape[1], dtype=maps.dtype, device=maps.device)
+    return SheafLaplacian(turned @ others, degree, inverse_root(degree + eye), edges)
+
+
+def householder(entries: Tensor, stalk: int) -> Tensor:
+    r"""Return orthogonal matrices, (E, d, d), from d (d - 1) / 2 numbers each.
+
+    The product of the reflections :math:`I - 2 v_k v_k^T / |v_k|^2`, where :math:`v_k` has zeros
+    before place k, a one at it, and free entries after it.
+
+    >>> turned = householder(torch.randn(4, 3), 3)
+    >>> torch.allclose(turned @ turned.transpose(1, 2), torch.eye(3), atol=1e-5)
+    True
+    """
+    count = entries.shape[0]
+    found = torch.eye(stalk, dtype=entries.dtype, device=entries.device).expand(count, -1, -1)
+    start = 0
+    for place in range(stalk - 1):
+        size = stalk - 1 - place
+        zeros, one = entries.new_zeros(count, place), entries.new_ones(count, 1)
+        vector = torch.cat([zeros, one, entries[:, start : start + size]], dim=1).unsqueeze(2)
+        start += size
+        found = found - (found @ vector) @ (2.0 / vector.square().sum(1, keepdim=True) * vector).mT
+    return found
+
+
+def inverse_root(matrices: Tensor) -> Tensor:
+    """Return :math:`M^{-1/2}` of symmetric positive definite matrices, (N, d, d).
+
+    The gradient divides by sums of roots of eigenvalues, never by their differences, so equal
+    eigenvalues do no harm.
+    """
+    found: Tensor = _InverseRoot.apply(matrices)  # type: ignore[no-untyped-call]
+    return found
+
+
+class _InverseRoot(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, matrices: Tensor) -> Tensor:
+        values, vectors = torch.linalg.eigh(matrices)
+        roots = values.sqrt()
+        ctx.save_for_backward(roots, vectors)
+        found: Tensor = vectors @ (vectors / roots.unsqueeze(1)).mT
+        return found
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *gradients: Tensor) -> Tensor:
+        roots, vectors = ctx.saved_tensors
+        left, right = roots.unsqueeze(2), roots.unsqueeze(1)
+        inner = vectors.mT @ gradients[0] @ vectors
+        pulled = -inner / (left * right * (left + right))
+        pulled = vectors @ pulled @ vectors.mT
+        symmetric: Tensor = 0.5 * (pulled + pulled.mT)
+        return symmetric
+
+
+LAPLACIANS: dict[str, Callable[[Tensor, Edges], SheafLaplacian]] = {
+    "diagonal": diagonal_laplacian,
+    "orthogonal": orthogonal_laplacian,
+    "general": general_laplacian,
+}
+"""Kinds of restriction maps."""

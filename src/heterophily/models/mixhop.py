@@ -1,0 +1,109 @@
+"""MixHop: several powers of Â in every layer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from heterophily.errors import InputError
+from heterophily.layers.channel_linear import Block, channel_products
+from heterophily.layers.dropout import dropout
+from heterophily.layers.feature_mlp import drop_features
+from heterophily.layers.initialization import initialize
+from heterophily.layers.inputs import GraphInputs
+from heterophily.layers.propagation import Propagation
+from heterophily.models.baseline import BaselineOptions, Card
+from heterophily.models.options import check_count
+
+
+@dataclass(frozen=True, kw_only=True)
+class MixhopOptions(BaselineOptions):
+    """Powers of Â side by side.
+
+    Parameters
+    ----------
+    hidden
+        Columns of each power.
+    depth
+        Number of layers.
+    powers
+        The set P of powers, increasing.
+    """
+
+    hidden: int = 16
+    depth: int = 2
+    powers: tuple[int, ...] = (0, 1, 2)
+
+    def __post_init__(self) -> None:
+        """Check every value once."""
+        super().__post_init__()
+        check_count("depth", self.depth)
+        object.__setattr__(self, "powers", tuple(self.powers))
+        rising = list(self.powers) == sorted(set(self.powers))
+        if not self.powers or not rising or self.powers[0] < 0:
+            raise InputError(f"powers={self.powers}; give increasing whole numbers from 0 on")
+
+
+class MixhopLayer(nn.Module):
+    r"""Eq. 3: :math:`[\, \hat A^j H W_j + b_j \;|\; j \in P \,]`, blocks (N, H) side by side."""
+
+    def __init__(self, in_features: int, width: int, powers: tuple[int, ...]) -> None:
+        super().__init__()
+        self.powers = powers
+        self.weight = nn.Parameter(torch.empty(len(powers), in_features, width))
+        self.bias = nn.Parameter(torch.zeros(len(powers), width))
+        initialize(self.weight, "glorot")
+
+    def forward(self, features: Block, operator: Propagation) -> Tensor:
+        """Map (N, F) to (N, \\|P\\|, H).
+
+        One product with Â serves all powers that are not finished, so the largest power counts.
+        """
+        products = channel_products(features, self.weight)
+        done = dict(zip(self.powers, products, strict=True))
+        width = products[0].shape[1]
+        for step in range(1, self.powers[-1] + 1):
+            rest = [power for power in self.powers if power >= step]
+            moved = operator(torch.cat([done[power] for power in rest], dim=1))
+            done.update(zip(rest, torch.split(moved, width, dim=1), strict=True))
+        return torch.stack([done[power] for power in self.powers], dim=1) + self.bias
+
+
+class Mixhop(nn.Module):
+    r"""Abu-El-Haija et al. (2019), Eq. 3, Â symmetric and renormalised; output layer of sect. 4.2.
+
+    The last layer gives C columns per power; with :math:`q` learned,
+    :math:`\text{logits} = \sum_{j \in P} \text{softmax}(q)_j\, H_j`.
+    """
+
+    card: ClassVar[Card] = Card(
+        paper="Abu-El-Haija et al. 2019, MixHop, Eq. 3",
+        cost="O(nnz(X) H |P| + E H |P|²)",
+        departs="the same width for every power (the paper prunes widths with a lasso)",
+        acm="`acm(layer)`",
+    )
+
+    def __init__(
+        self, options: MixhopOptions, *, num_nodes: int, num_features: int, num_classes: int
+    ) -> None:
+        super().__init__()
+        self.dropout, self.input_dropout = options.dropout, options.input_rate
+        powers = options.powers
+        seen = [num_features, *[options.hidden * len(powers)] * (options.depth - 1)]
+        widths = [*[options.hidden] * (options.depth - 1), num_classes]
+        self.layers = nn.ModuleList(
+            MixhopLayer(before, after, powers) for before, after in zip(seen, widths, strict=True)
+        )
+        self.group_scores = nn.Parameter(torch.zeros(len(powers)))  # q
+
+    def forward(self, inputs: GraphInputs) -> Tensor:
+        """Return the logits (N, C)."""
+        features = drop_features(inputs.features, self.input_dropout, training=self.training)
+        groups: Tensor = self.layers[0](features, inputs.operator)
+        for layer in self.layers[1:]:
+            state = dropout(torch.relu(groups.flatten(1)), self.dropout, training=self.training)
+            groups = layer(state, inputs.operator)
+        return torch.einsum("npc,p->nc", groups, self.group_scores.softmax(0))

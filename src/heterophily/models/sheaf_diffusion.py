@@ -1,0 +1,146 @@
+"""Neural sheaf diffusion: Diag-NSD, O(d)-NSD and Gen-NSD."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import elu
+
+from heterophily.errors import InputError
+from heterophily.layers.derived import derived
+from heterophily.layers.dropout import dropout
+from heterophily.layers.edges import Edges, edges_of, to_columns, to_rows
+from heterophily.layers.feature_linear import FeatureLinear
+from heterophily.layers.feature_mlp import drop_features
+from heterophily.layers.initialization import initialize
+from heterophily.layers.inputs import GraphInputs
+from heterophily.layers.neighbourhoods import pattern_of
+from heterophily.layers.propagation import Propagation
+from heterophily.layers.sheaf import LAPLACIANS, SheafLaplacian, householder
+from heterophily.models.baseline import BaselineOptions, Card
+from heterophily.models.options import check_choice, check_count
+
+Maps = Literal["diagonal", "orthogonal", "general"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SheafOptions(BaselineOptions):
+    """Sheaf diffusion.
+
+    Parameters
+    ----------
+    hidden
+        Columns of each dimension of a stalk.
+    stalk
+        Dimension d of the stalks; orthogonal and general maps need at least 2.
+    depth
+        Number of diffusion steps, each with a sheaf of its own.
+    maps
+        Kind of the restriction maps: ``"diagonal"``, ``"orthogonal"`` or ``"general"``.
+    """
+
+    hidden: int = 20
+    stalk: int = 3
+    depth: int = 2
+    maps: Maps = "diagonal"
+
+    def __post_init__(self) -> None:
+        """Check every value once."""
+        super().__post_init__()
+        check_count("stalk", self.stalk)
+        check_count("depth", self.depth)
+        check_choice("maps", self.maps, tuple(LAPLACIANS))
+        if self.maps != "diagonal" and self.stalk < 2:
+            raise InputError(f"stalk={self.stalk}; {self.maps} maps need at least 2 dimensions")
+
+    @property
+    def numbers_per_map(self) -> int:
+        """How many numbers describe a restriction map."""
+        pairs = self.stalk * (self.stalk - 1) // 2
+        return {"diagonal": self.stalk, "orthogonal": pairs, "general": self.stalk**2}[self.maps]
+
+
+@derived
+def _loopless(structure: Propagation) -> Propagation:
+    """The 0/1 pattern of A without loops."""
+    matrix = structure.matrix
+    return Propagation.from_scipy(pattern_of(structure), dtype=matrix.dtype, device=matrix.device)
+
+
+class SheafLayer(nn.Module):
+    r"""One step of Eq. 4 with a sheaf learned from the state (Eq. 5).
+
+    .. math:: F_{v \to e} = \Phi(x_v \| x_u) = \tanh(V_1 x_v + V_2 x_u), \qquad
+              X' = (1 + \varepsilon) X - \text{ELU}(\Delta_F (I \otimes W_1) X W_2)
+
+    :math:`\varepsilon \in (-1, 1)`, one for each dimension of the stalks.
+    """
+
+    def __init__(self, options: SheafOptions) -> None:
+        super().__init__()
+        self.options = options
+        stalk, width = options.stalk, options.hidden
+        self.learner = nn.Parameter(torch.empty(2, stalk * width, options.numbers_per_map))
+        self.left = nn.Parameter(torch.eye(stalk))  # W_1
+        self.right = nn.Parameter(nn.init.orthogonal_(torch.empty(width, width)))  # W_2
+        self.epsilon = nn.Parameter(torch.zeros(stalk, 1))
+        initialize(self.learner, "glorot")
+
+    def forward(self, state: Tensor, edges: Edges, *, is_first: bool) -> Tensor:
+        """Map (N, d, H) to (N, d, H)."""
+        rate, training = self.options.dropout, self.training
+        seen = state if is_first else dropout(state, rate, training=training)
+        laplacian = self.laplacian(seen, edges)
+        signal = self.left @ dropout(state, rate, training=training) @ self.right
+        step: Tensor = (1.0 + torch.tanh(self.epsilon)) * state - elu(laplacian(signal))
+        return step
+
+    def laplacian(self, state: Tensor, edges: Edges) -> SheafLaplacian:
+        """Return the sheaf Laplacian of the maps that the state gives."""
+        flat = state.flatten(1)
+        received, sent = (
+            to_rows(flat @ self.learner[0], edges),
+            to_columns(flat @ self.learner[1], edges),
+        )
+        maps, stalk = torch.tanh(received + sent), self.options.stalk
+        if self.options.maps == "orthogonal":
+            maps = householder(maps, stalk)
+        elif self.options.maps == "general":
+            maps = maps.view(-1, stalk, stalk)
+        return LAPLACIANS[self.options.maps](maps, edges)
+
+
+class SheafDiffusion(nn.Module):
+    """Bodnar et al. (2022), section 4: a map in, steps of diffusion, a map out."""
+
+    card: ClassVar[Card] = Card(
+        paper="Bodnar et al. 2022, Neural Sheaf Diffusion, Eqs. 4-5",
+        cost="O(nnz(X) d H + L E d² H), d the stalk dimension (diagonal maps: d in place of d²)",
+        departs="Householder products for O(d); no fixed low- or high-pass stalk dimensions",
+    )
+
+    def __init__(
+        self, options: SheafOptions, *, num_nodes: int, num_features: int, num_classes: int
+    ) -> None:
+        super().__init__()
+        self.options = options
+        columns = options.stalk * options.hidden
+        self.input = FeatureLinear(num_features, columns, bias=True, initialization="glorot")
+        self.layers = nn.ModuleList(SheafLayer(options) for _ in range(options.depth))
+        self.output = FeatureLinear(columns, num_classes, bias=True, initialization="glorot")
+
+    def forward(self, inputs: GraphInputs) -> Tensor:
+        """Return the logits (N, C)."""
+        assert inputs.structure is not None
+        options, training = self.options, self.training
+        edges = edges_of(_loopless(inputs.structure))
+        features = drop_features(inputs.features, options.input_rate, training=training)
+        hidden = dropout(elu(self.input(features)), options.dropout, training=training)
+        state = hidden.view(-1, options.stalk, options.hidden)
+        for place, layer in enumerate(self.layers):
+            state = layer(state, edges, is_first=place == 0)
+        logits: Tensor = self.output(state.flatten(1))
+        return logits

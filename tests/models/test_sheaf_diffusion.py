@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import pytest
+import torch
+from dense_models import KEPT, Dense, assert_equals_transcription
+from torch.nn.functional import elu
+
+from heterophily.errors import InputError
+from heterophily.models.catalog import MODELS
+
+
+def restriction_map(d: Dense, flat, v, u, k):
+    """Eq. 5: the map of the end v of the edge between v and u."""
+    first, second = d.p[f"layers.{k}.learner"]
+    numbers, stalk = torch.tanh(flat[v] @ first + flat[u] @ second), d.options.stalk
+    if d.options.maps == "diagonal":
+        return torch.diag(numbers)
+    if d.options.maps == "general":
+        return numbers.view(stalk, stalk)
+    turned, start = torch.eye(stalk, dtype=torch.float64), 0
+    for place in range(stalk - 1):
+        size = stalk - 1 - place
+        vector = torch.cat(
+            [torch.zeros(place), torch.ones(1), numbers[start : start + size]]
+        ).double()
+        start += size
+        turned = turned @ (torch.eye(stalk) - 2 * torch.outer(vector, vector) / (vector @ vector))
+    return turned
+
+
+def inverse_root(matrix):
+    """Denman-Beavers iteration: neither eigenvalues nor our own gradient."""
+    root, inverse = matrix, torch.eye(len(matrix), dtype=matrix.dtype)
+    for _ in range(12):
+        root, inverse = (
+            (root + torch.linalg.inv(inverse)) / 2,
+            (inverse + torch.linalg.inv(root)) / 2,
+        )
+    return inverse
+
+
+def dense_laplacian(d: Dense, flat, k):
+    n, stalk = len(d.a), d.options.stalk
+    blocks = [[torch.zeros(stalk, stalk).double() for _ in range(n)] for _ in range(n)]
+    for v in range(n):
+        for u in range(n):
+            if d.a[v, u]:
+                own, other = restriction_map(d, flat, v, u, k), restriction_map(d, flat, u, v, k)
+                blocks[v][v] = blocks[v][v] + own.T @ own
+                blocks[v][u] = -own.T @ other
+    laplacian = torch.cat([torch.cat(row, 1) for row in blocks])
+    roots = [inverse_root(blocks[v][v] + torch.eye(stalk)) for v in range(n)]
+    root = torch.block_diag(*roots)
+    return root @ laplacian @ root
+
+
+def dense_nsd(d: Dense):
+    stalk, width = d.options.stalk, d.options.hidden
+    x = KEPT * elu(d.linear(KEPT * d.x, "input"))
+    for k in range(d.options.depth):
+        laplacian = dense_laplacian(d, x if k == 0 else KEPT * x, k)
+        signal = KEPT * x.view(-1, stalk, width)
+        signal = torch.einsum("ab,nbf->naf", d.p[f"layers.{k}.left"], signal)
+        signal = signal @ d.p[f"layers.{k}.right"]
+        moved = elu(laplacian @ signal.reshape(-1, width)).view(-1, stalk, width)
+        scale = 1 + torch.tanh(d.p[f"layers.{k}.epsilon"])
+        x = (scale * x.view(-1, stalk, width) - moved).flatten(1)
+    return d.linear(x, "output")
+
+
+@pytest.mark.parametrize("name", ["diag-nsd", "o(d)-nsd", "gen-nsd"])
+def test_outputs_and_gradients_equal_the_dense_transcription(name, monkeypatch):
+    assert_equals_transcription(name, dense_nsd, monkeypatch, hidden=4, stalk=3)
+
+
+def test_bad_options_are_refused():
+    with pytest.raises(InputError, match="at least 2 dimensions"):
+        MODELS["gen-nsd"].with_options(stalk=1)
+    with pytest.raises(InputError, match="diagonal, orthogonal, general"):
+        MODELS["diag-nsd"].with_options(maps="free")
