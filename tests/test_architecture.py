@@ -19,7 +19,7 @@ MAY_IMPORT = {
     "models": {"models", "layers", "filters"},
     "training": {"training", "data", "engine"},  # the engine, when asked for it
     "engine": {"engine", "training", "layers", "models", "filters", "data"},
-    "report": {"report", "experiments"},
+    "report": {"report", "experiments", "metrics", "filters", "data"},
     "experiments": {
         "experiments",
         "report",
@@ -33,7 +33,7 @@ MAY_IMPORT = {
         "data",
     },
 }
-WITHOUT_TORCH = ("data", "filters", "metrics", "diagnosis")
+WITHOUT_TORCH = ("data", "filters", "metrics", "diagnosis", "report")
 
 
 def imported_modules(path: Path, *, at_top_only: bool = False) -> set[str]:

@@ -29,10 +29,18 @@ from heterophily.errors import HeterophilyError as HeterophilyError
 from heterophily.errors import InputError as InputError
 from heterophily.errors import MissingExtraError as MissingExtraError
 from heterophily.errors import UnknownNameError as UnknownNameError
+from heterophily.experiments.compare import compare as compare
+from heterophily.experiments.executor import local as local
+from heterophily.experiments.runner import run_study as run_study
+from heterophily.experiments.store import Store as Store
+from heterophily.experiments.study import study as study
 from heterophily.experiments.train import train as train
 from heterophily.experiments.train import train_by_name as train_by_name
 from heterophily.experiments.train_report import TrainReport as TrainReport
+from heterophily.experiments.tune import tune as tune
 from heterophily.layers.acm_conv import AcmConv as AcmConv
+from heterophily.layers.inputs import GraphInputs as GraphInputs
+from heterophily.layers.inputs import InputOptions as InputOptions
 from heterophily.layers.wrap import acm as acm
 from heterophily.metrics.adjusted_homophily import adjusted_homophily as adjusted_homophily
 from heterophily.metrics.aggregation_homophily import aggregation_homophily as aggregation_homophily
@@ -56,6 +64,7 @@ from heterophily.metrics.label_informativeness import label_informativeness as l
 from heterophily.metrics.node_homophily import node_homophily as node_homophily
 from heterophily.metrics.node_homophily import node_homophily_values as node_homophily_values
 from heterophily.models.catalog import MODELS as MODELS
+from heterophily.models.pyg_adapter import pyg_model as pyg_model
 from heterophily.training.config import TrainConfig as TrainConfig
 from heterophily.training.fit import fit as fit
 from heterophily.training.replicas import Replica as Replica

@@ -34,7 +34,7 @@ _REPEATS = 10
 
 
 def train(
-    model: str,
+    model: str | ModelSpec,
     graph: Graph,
     *,
     protocol: str = "random",
@@ -54,7 +54,8 @@ def train(
     Parameters
     ----------
     model
-        Name in :data:`heterophily.models.catalog.MODELS`.
+        Name in :data:`heterophily.models.catalog.MODELS`, or a spec of your own (for a PyG module:
+        :func:`heterophily.pyg_model`).
     graph
         The graph; at least two classes must be labelled.
     protocol
@@ -107,13 +108,14 @@ def train(
         engine=engine,
     )
     _check_results(results, count, config)
+    name = model if isinstance(model, str) else model.network.__name__
     return TrainReport(
-        model=model,
+        model=name,
         graph=graph.name,
         protocol=protocol,
         hyperparameters={**asdict(config), **option_values(spec), "seed": seed},
         results=results,
-        published=_published(model, graph.name, protocol),
+        published=_published(name, graph.name, protocol),
         remarks=(*inputs.remarks, *_remarks(results, count)),
     )
 
@@ -159,10 +161,11 @@ def train_by_name(
     return replace(report, hyperparameters={**report.hyperparameters, **chosen.graph})
 
 
-def spec_with(model: str, options: Mapping[str, Any]) -> ModelSpec:
+def spec_with(model: str | ModelSpec, options: Mapping[str, Any]) -> ModelSpec:
     """Return a model of the table with changed options; a wrong value is one sentence."""
     try:
-        return MODELS[model].with_options(**options)
+        spec = MODELS[model] if isinstance(model, str) else model
+        return spec.with_options(**options)
     except TypeError as error:  # a value of the wrong kind, compared with a number
         shown = ", ".join(f"{key}={value!r}" for key, value in options.items())
         raise InputError(f"{model}: an option has the wrong kind of value ({shown})") from error
