@@ -19,7 +19,14 @@ from heterophily.data.splits import SplitBatch as SplitBatch
 from heterophily.data.splits import random_split as random_split
 from heterophily.data.splits import random_splits as random_splits
 from heterophily.data.splits import stratified_split as stratified_split
+from heterophily.data.synthetic.class_homophily import (
+    class_homophily_graph as class_homophily_graph,
+)
+from heterophily.data.synthetic.degree_then_edges import (
+    degree_then_edges_graph as degree_then_edges_graph,
+)
 from heterophily.data.synthetic.edge_homophily import edge_homophily_graph as edge_homophily_graph
+from heterophily.data.synthetic.regular import regular_graph as regular_graph
 from heterophily.data.tables import read_tables as read_tables
 from heterophily.data.tables import write_tables as write_tables
 from heterophily.diagnosis.diagnose import Diagnosis as Diagnosis

@@ -8,7 +8,19 @@ from collections.abc import Sequence
 
 import typer
 
-from heterophily.cli import compare, convert, data, demo, diagnose, paper, runs, train, tune
+from heterophily.cli import (
+    compare,
+    convert,
+    data,
+    demo,
+    diagnose,
+    figure,
+    generate,
+    paper,
+    runs,
+    train,
+    tune,
+)
 from heterophily.errors import HeterophilyError
 
 app = typer.Typer(
@@ -23,7 +35,9 @@ app.command("train")(train.train)
 app.command("compare")(compare.compare)
 app.command("tune")(tune.tune)
 app.command("convert")(convert.convert)
+app.command("generate")(generate.generate)
 app.add_typer(data.app, name="data")
+paper.app.add_typer(figure.app, name="figure")
 app.add_typer(paper.app, name="paper")
 app.add_typer(runs.app, name="runs")
 

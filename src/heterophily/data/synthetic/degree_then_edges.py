@@ -22,7 +22,7 @@ def degree_then_edges_graph(
     labels: ArrayLike,
     rng: np.random.Generator,
     nodes_per_class: int | Sequence[int] | None = None,
-    is_directed: bool = True,
+    is_directed: bool = False,
     class_names: tuple[str, ...] | None = None,
     name: str = "synthetic",
 ) -> Graph:
@@ -42,15 +42,16 @@ def degree_then_edges_graph(
     homophily
         Target edge homophily in [0, 1].
     mean_degree
-        Mean number of edges that a node draws. With ``is_directed=False`` an edge counts for both
-        of its ends, so the mean degree of the graph is twice this.
+        Mean number of edges that a node draws. An undirected edge counts for both of its ends, so
+        the mean degree of the graph is then twice this.
     features, labels, nodes_per_class
         The base data, see :func:`heterophily.edge_homophily_graph`.
     rng
         Source of all randomness.
     is_directed
-        Row v of the adjacency holds what v drew (as the text and the program of the paper have
-        it), or every edge goes both ways.
+        Whether row v of the adjacency holds what v drew and nothing else. Every node then has the
+        share h of intra-class neighbours, up to rounding, and aggregation homophily is 1 at almost
+        every level; the edges that a node receives are what makes nodes differ.
 
     Examples
     --------

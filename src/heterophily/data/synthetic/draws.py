@@ -119,11 +119,13 @@ def _distinct_edges(
             low, high = np.minimum(source, target), np.maximum(source, target)
         keys = low * num_nodes + high
         order = np.argsort(keys, kind="stable")
+        keys = keys[order]
+        is_free = (np.diff(keys, prepend=-1) > 0) & ~_is_in(keys, taken)
+        taken = np.concatenate([taken, keys[is_free]])
+        taken.sort(kind="stable")  # two sorted runs: one merge
         is_new = np.zeros(keys.size, np.bool_)
-        is_new[order] = np.diff(keys[order], prepend=-1) > 0
-        is_new &= ~_is_in(keys, taken)
+        is_new[order[is_free]] = True
         found.append((source[is_new], target[is_new]))
-        taken = np.sort(np.concatenate([taken, keys[is_new]]), kind="stable")
         source = source[~is_new]
     if source.size:
         raise InputError(

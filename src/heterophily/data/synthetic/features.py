@@ -21,10 +21,6 @@ Ints = NDArray[np.int64]
 Base = tuple[Any, Ints]
 """(M, F) features, dense or CSR or None, and (M,) labels."""
 
-PAPER_BASES = ("cora", "citeseer", "pubmed", "chameleon", "squirrel", "film")
-BASES = (*PAPER_BASES, "digits", "gaussian")
-"""What ``heterophily generate --base`` offers besides catalog names and graph files."""
-
 
 def open_base(name: str, *, data_folder: str | Path | None = None, offline: bool = False) -> Base:
     """Return features and labels of ``digits`` (embedded) or of any dataset or graph file."""
