@@ -4,46 +4,40 @@
 
 namespace hp {
 
-constexpr int kRowsAtOnce = 4;
+constexpr int kRowsAtOnce = 8;
 
 // out[n] (+)= in[n][0 .. inner) * weight[first .. first + inner), for all n.
 template <class T>
 void dense_product(const Matrix<T>& in, int64_t inner, const Matrix<T>& weight, int64_t first,
                    bool is_first, Matrix<T>& out) {
-  constexpr int most = 4;  // vectors of columns at once: 4 x 4 accumulators
+  constexpr int most = 4;  // vectors of columns at once: 4 x 4 accumulators, or 8 x 1
   const int64_t nodes = in.rows(), step = weight.stride();
   const auto tile = [&](auto vectors, auto height, int64_t node, int64_t column) {
     constexpr int NV = decltype(vectors)::value, R = decltype(height)::value;
-    constexpr int kChains = NV == 1 ? 2 : 1;  // independent sums, to hide the latency
-    Vec<T> total[kChains][R][NV] = {};
+    Vec<T> total[R][NV] = {};
     const T* rows[R];
     for (int r = 0; r < R; ++r) {
       rows[r] = in.row(node + r);
       for (int i = 0; i < NV && !is_first; ++i)
-        total[0][r][i] = load(out.row(node + r) + column + i * kLanes<T>);
+        total[r][i] = load(out.row(node + r) + column + i * kLanes<T>);
     }
     const T* w = weight.row(first) + column;
-    const auto add = [&](int chain, int64_t j) {
+    for (int64_t j = 0; j < inner; ++j, w += step) {
       Vec<T> x[NV];
-      for (int i = 0; i < NV; ++i) x[i] = load(w + j * step + i * kLanes<T>);
+      for (int i = 0; i < NV; ++i) x[i] = load(w + i * kLanes<T>);
       for (int r = 0; r < R; ++r)
-        for (int i = 0; i < NV; ++i) total[chain][r][i] += x[i] * rows[r][j];
-    };
-    int64_t j = 0;
-    for (; j + kChains <= inner; j += kChains)
-      for (int chain = 0; chain < kChains; ++chain) add(chain, j + chain);
-    for (; j < inner; ++j) add(0, j);
+        for (int i = 0; i < NV; ++i) total[r][i] += x[i] * rows[r][j];
+    }
     for (int r = 0; r < R; ++r)
-      for (int i = 0; i < NV; ++i) {
-        Vec<T> sum_of_chains = total[0][r][i];
-        for (int chain = 1; chain < kChains; ++chain) sum_of_chains += total[chain][r][i];
-        store(out.row(node + r) + column + i * kLanes<T>, sum_of_chains);
-      }
+      for (int i = 0; i < NV; ++i)
+        store(out.row(node + r) + column + i * kLanes<T>, total[r][i]);
   };
   const auto columns = [&](auto height, int64_t node) {
+    constexpr int R = decltype(height)::value, kFew = R < 4 ? R : 4;
     int64_t column = 0;
     for (; column + most * kLanes<T> <= out.stride(); column += most * kLanes<T>)
-      tile(std::integral_constant<int, most>{}, height, node, column);
+      for (int r = 0; r < R; r += kFew)
+        tile(std::integral_constant<int, most>{}, std::integral_constant<int, kFew>{}, node + r, column);
     for (; column < out.stride(); column += kLanes<T>)
       tile(std::integral_constant<int, 1>{}, height, node, column);
   };
@@ -56,28 +50,23 @@ void dense_product(const Matrix<T>& in, int64_t inner, const Matrix<T>& weight, 
 // out[j] += sum over n of in[n][j] * gradient[n]: the gradient of the weight, (inner, columns).
 template <class T>
 void weight_gradient(const Matrix<T>& in, int64_t inner, const Matrix<T>& gradient, Matrix<T>& out) {
-  constexpr int kNodes = 2 * kRowsAtOnce;
+  constexpr int most = 16;  // rows of the weight at once, their sums in registers
   const int64_t nodes = in.rows();
-  const auto tile = [&](auto height, int64_t node, int64_t column) {
+  const auto tile = [&](auto height, int64_t j, int64_t column) {
     constexpr int R = decltype(height)::value;
-    Vec<T> g[R];
-    const T* rows[R];
-    for (int r = 0; r < R; ++r) {
-      g[r] = load(gradient.row(node + r) + column);
-      rows[r] = in.row(node + r);
+    Vec<T> total[R];
+    for (int r = 0; r < R; ++r) total[r] = load(out.row(j + r) + column);
+    for (int64_t n = 0; n < nodes; ++n) {
+      const Vec<T> g = load(gradient.row(n) + column);
+      const T* x = in.row(n) + j;
+      for (int r = 0; r < R; ++r) total[r] += g * x[r];
     }
-    T* target = out.data() + column;
-    for (int64_t j = 0; j < inner; ++j, target += out.stride()) {
-      Vec<T> total = load(target);
-      for (int r = 0; r < R; ++r) total += g[r] * rows[r][j];
-      store(target, total);
-    }
+    for (int r = 0; r < R; ++r) store(out.row(j + r) + column, total[r]);
   };
   for (int64_t column = 0; column < out.stride(); column += kLanes<T>) {
-    int64_t node = 0;
-    for (; node + kNodes <= nodes; node += kNodes)
-      tile(std::integral_constant<int, kNodes>{}, node, column);
-    for (; node < nodes; ++node) tile(std::integral_constant<int, 1>{}, node, column);
+    int64_t j = 0;
+    for (; j + most <= inner; j += most) tile(std::integral_constant<int, most>{}, j, column);
+    for (; j < inner; ++j) tile(std::integral_constant<int, 1>{}, j, column);
   }
 }
 

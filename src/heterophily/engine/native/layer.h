@@ -96,7 +96,7 @@ struct Panel {
   std::vector<int> channels;
   int64_t columns = 0;
   Weight<T> weight;
-  Matrix<T> signal, filtered, gradient;  // gradient: output layers only
+  Matrix<T> signal, filtered, gradient, best;  // gradient, best: output layers only
   Matrix<T> block;                       // filtered rows of one block of nodes
   Matrix<T> sums;                        // of classes of nodes
   Matrix<T> hop_results[2];
@@ -166,6 +166,7 @@ class Layer {
   // Filters of a block of nodes; kept for the backward pass or only for load_block().
   void filter_block(const Rows& rows, int64_t begin, int count, bool is_kept) {
     const bool relu_first = spec_.activates && spec_.activates_first;
+    const bool relu_after = spec_.activates && !spec_.activates_first;
     const Rows part = rows.part(begin, count);
     for (Panel<T>& panel : panels_) {
       if (!panel.aggregates) continue;
@@ -173,17 +174,17 @@ class Layer {
       Matrix<T>& out = is_kept ? panel.filtered : panel.block;
       if (!relu_first)
         filter<T, false, false, false>(graph_.op, *panel.source, panel.signal, keep, move, part,
-                                       nullptr, panel.sums, !is_kept, out);
+                                       nullptr, panel.sums, !is_kept, relu_after, out);
       else if (panel.hops == 1)
         filter<T, true, true, false>(graph_.op, *panel.source, panel.signal, keep, move, part,
-                                     nullptr, panel.sums, !is_kept, out);
+                                     nullptr, panel.sums, !is_kept, relu_after, out);
       else
         filter<T, false, true, false>(graph_.op, *panel.source, panel.signal, keep, move, part,
-                                      nullptr, panel.sums, !is_kept, out);
+                                      nullptr, panel.sums, !is_kept, relu_after, out);
     }
   }
 
-  // h_k of a block of nodes, into the mixer; filtered rows as filter_block() kept them.
+  // Shows the mixer h_k of a block of nodes: where filter_block() left them, or a copy.
   void load_block(const Rows& rows, int64_t begin, int count, bool is_kept) {
     with_vectors(mixer.stride() / kLanes<T>, [&](auto vectors) {
       const int64_t end = vectors > 0 ? vectors * kLanes<T> : mixer.stride();
@@ -191,11 +192,16 @@ class Layer {
         const Panel<T>& panel = panels_[places_[k].panel];
         const bool is_packed = panel.aggregates && !is_kept;
         const Matrix<T>& from = is_packed ? panel.block : panel.aggregates ? panel.filtered : panel.signal;
+        if (panel.aggregates && is_aligned(k) && (is_packed || rows.list == nullptr)) {
+          const int64_t first = is_packed ? 0 : rows[begin];
+          mixer.see(k, from.row(first) + places_[k].column, from.stride());
+          continue;
+        }
         const T own = panel.aggregates ? T(1) : static_cast<T>(spec_.channels[k].identity);
         const bool relu_before = !panel.aggregates && spec_.activates && spec_.activates_first;
         const bool relu_after = spec_.activates && !spec_.activates_first;
-        for (int b = 0; b < count; ++b) {
-          T* h = mixer.channel(k, b);
+        T* h = mixer.own_rows(k);
+        for (int b = 0; b < count; ++b, h += mixer.stride()) {
           const T* source = from.row(is_packed ? b : rows[begin + b]) + places_[k].column;
           if (!is_aligned(k)) {
             std::memcpy(h, source, width_ * sizeof(T));
@@ -210,6 +216,25 @@ class Layer {
         }
       }
     });
+  }
+
+  // Gradients of all channels of a block, after load_block(); `rows` is a range.
+  void backward_block(const Rows& rows, int64_t begin, int count) {
+    bool is_direct = mixer.is_simple() && rows.list == nullptr;
+    for (int k = 0; k < spec_.num_channels && is_direct; ++k) is_direct = is_aligned(k) && has_plain_mask(k);
+    if (!is_direct) {
+      mixer.backward(count);
+      return store_block(rows, begin, count);
+    }
+    targets_.clear();
+    for (int k = 0; k < spec_.num_channels; ++k) {
+      Panel<T>& panel = panels_[places_[k].panel];
+      Matrix<T>& to = panel.of_filtered();
+      const T own = panel.aggregates ? T(1) : static_cast<T>(spec_.channels[k].identity);
+      const bool is_masked = spec_.activates && (!spec_.activates_first || !panel.aggregates);
+      targets_.push_back({to.row(rows[begin]) + places_[k].column, to.stride(), own, is_masked});
+    }
+    mixer.backward_into(count, targets_.data());
   }
 
   // Gradients of h_k from the mixer to the panels.
@@ -258,10 +283,10 @@ class Layer {
       sum_classes<T, false>(graph_.op_t, *source, inner(panel.columns), panel.sums);
       if (spec_.activates && spec_.activates_first)
         filter<T, false, false, true>(graph_.op_t, *source, gradient, keep, move, all,
-                                      panel.signal.data(), panel.sums, false, panel.signal);
+                                      panel.signal.data(), panel.sums, false, false, panel.signal);
       else
         filter<T, false, false, false>(graph_.op_t, *source, gradient, keep, move, all, nullptr,
-                                       panel.sums, false, panel.signal);
+                                       panel.sums, false, false, panel.signal);
     }
   }
 
@@ -291,6 +316,16 @@ class Layer {
     mixer.update(adam);
   }
 
+  // Output layers: the signals and mixer of the best epoch so far, and back to them.
+  void remember() {
+    for (Panel<T>& panel : panels_) panel.best.assign(panel.signal);
+    mixer.remember();
+  }
+  void return_to_best() {
+    for (Panel<T>& panel : panels_) panel.signal.assign(panel.best);
+    mixer.return_to_best();
+  }
+
   // copy(parameter, place in the flat vector of the torch module) for every parameter.
   template <class Copy>
   void exchange(Copy&& copy) {
@@ -317,10 +352,13 @@ class Layer {
     const bool aggregates = channel.aggregate != 0.0;
     const int hops = aggregates ? channel.hops : 1;
     size_t p = 0;
-    for (; p < panels_.size() && !channel.is_structure; ++p)
-      if (!panels_[p].is_structure && panels_[p].aggregates == aggregates &&
-          panels_[p].hops == hops && panels_[p].columns + width_ <= kPanelColumns)
-        break;
+    for (; p < panels_.size() && !channel.is_structure; ++p) {
+      const Panel<T>& panel = panels_[p];
+      if (panel.is_structure || panel.columns + width_ > kPanelColumns) continue;
+      if (panel.aggregates == aggregates && panel.hops == hops) break;
+      // A channel without aggregation (coefficient 0) may fill columns that were padding.
+      if (panel.aggregates && !aggregates && panel.columns + width_ <= padded<T>(panel.columns)) break;
+    }
     if (p >= panels_.size() || channel.is_structure) {
       p = panels_.size();
       panels_.emplace_back();
@@ -359,7 +397,7 @@ class Layer {
     for (int64_t j = 0; j < panel.columns; ++j) ones.data()[j] = 1;
     sum_classes<T, Relu>(op, in, inner(panel.columns), panel.sums);
     filter<T, Relu, false, false>(op, in, in, zeros.data(), ones.data(), Rows{nullptr, graph_.num_nodes},
-                                  nullptr, panel.sums, false, out);
+                                  nullptr, panel.sums, false, false, out);
   }
 
   Matrix<T>& inner(int64_t columns) {
@@ -375,6 +413,12 @@ class Layer {
     return buffer;
   }
 
+  // Is the ReLU of a channel seen in the sign of h_k? Not when a negative factor follows it.
+  bool has_plain_mask(int k) const {
+    return panels_[places_[k].panel].aggregates || !spec_.activates || !spec_.activates_first ||
+           spec_.channels[k].identity > 0;
+  }
+
   // Columns of a packed channel may lie across vectors; they are copied, without padding.
   bool is_aligned(int k) const {
     return panels_[places_[k].panel].channels.size() == 1 ||
@@ -387,6 +431,7 @@ class Layer {
   std::vector<int64_t> state_rows_, state_widths_;
   std::vector<Panel<T>> panels_;
   std::vector<Place> places_;
+  std::vector<typename Mixer<T>::Target> targets_;
   std::map<int64_t, Matrix<T>> inner_;  // sums within classes, by columns
 };
 

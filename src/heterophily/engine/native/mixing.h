@@ -36,7 +36,8 @@ class Mixer {
         has_mix_(spec.mix_weight >= 0), temperature_(static_cast<T>(spec.temperature)),
         scale_(static_cast<T>(spec.is_adaptive ? spec.scale : 1.0)),
         values_(channels_ * kBlock, spec.width), gradients_(channels_ * kBlock, spec.width),
-        mixture_(kBlock, spec.width) {
+        mixture_(kBlock, spec.width), rows_(spec.num_channels) {
+    for (int k = 0; k < channels_; ++k) own_rows(k);
     if (!is_adaptive_) return;
     for (int k = 0; k < channels_; ++k)
       for (int t = 0; t < channels_; ++t)
@@ -63,7 +64,13 @@ class Mixer {
   }
 
   int64_t stride() const { return stride_; }
-  T* channel(int k, int b) { return values_.row(k * kBlock + b); }    // h_k of node b, in and out
+  const T* channel(int k, int b) const { return rows_[k].first + b * rows_[k].step; }  // h_k of node b
+  // Where the rows of a channel of this block lie: in a panel, or in this mixer's own memory.
+  void see(int k, const T* first, int64_t step) { rows_[k] = {first, step}; }
+  T* own_rows(int k) {
+    rows_[k] = {values_.row(k * kBlock), stride_};
+    return values_.row(k * kBlock);
+  }
   T* gradient(int k, int b) { return gradients_.row(k * kBlock + b); }  // of h_k
   T* mixture(int b) { return mixture_.row(b); }
   bool is_adaptive() const { return is_adaptive_; }
@@ -92,15 +99,23 @@ class Mixer {
       const Span<decltype(vectors)::value> span(stride_);
       if (is_adaptive_) weigh(span, count);
       for (int b = 0; b < count; ++b) {
-        const T* first = channel(0, b);
         T* out = mixture(b);
-        const T share = is_adaptive_ ? alpha_.row(0)[b] * scale_ : T(1);
-        for (int64_t j = 0; j < span.end(); j += kLanes<T>) store(out + j, load(first + j) * share);
-        for (int k = 1; k < channels_; ++k) {
-          const T* h = channel(k, b);
-          const T part = is_adaptive_ ? alpha_.row(k)[b] * scale_ : T(1);
-          for (int64_t j = 0; j < span.end(); j += kLanes<T>)
-            store(out + j, load(out + j) + load(h + j) * part);
+        if constexpr (decltype(vectors)::value > 0) {  // the sum stays in registers
+          constexpr int NV = decltype(vectors)::value;
+          Vec<T> total[NV] = {};
+          for (int k = 0; k < channels_; ++k) {
+            const T* h = channel(k, b);
+            const T part = is_adaptive_ ? alpha_.row(k)[b] * scale_ : T(1);
+            for (int i = 0; i < NV; ++i) total[i] += load(h + i * kLanes<T>) * part;
+          }
+          for (int i = 0; i < NV; ++i) store(out + i * kLanes<T>, total[i]);
+          continue;
+        }
+        for (int64_t j = 0; j < span.end(); j += kLanes<T>) {
+          Vec<T> total = {};
+          for (int k = 0; k < channels_; ++k)
+            total += load(channel(k, b) + j) * (is_adaptive_ ? alpha_.row(k)[b] * scale_ : T(1));
+          store(out + j, total);
         }
       }
     });
@@ -133,6 +148,61 @@ class Mixer {
     });
   }
 
+  // Gates and alpha of a block, kept from the forward to the backward pass.
+  bool can_keep() const { return !has_norm_; }
+  void keep(int64_t block, int64_t num_blocks) {
+    if (!is_adaptive_) return;
+    if (kept_.empty()) kept_ = Matrix<T>(2 * channels_ * num_blocks, kBlock);
+    const size_t size = static_cast<size_t>(channels_ * gates_.stride());
+    std::memcpy(kept_.row(2 * block * channels_), gates_.data(), size * sizeof(T));
+    std::memcpy(kept_.row((2 * block + 1) * channels_), alpha_.data(), size * sizeof(T));
+  }
+  void recall(int64_t block) {
+    if (!is_adaptive_) return;
+    const size_t size = static_cast<size_t>(channels_ * gates_.stride());
+    std::memcpy(gates_.data(), kept_.row(2 * block * channels_), size * sizeof(T));
+    std::memcpy(alpha_.data(), kept_.row((2 * block + 1) * channels_), size * sizeof(T));
+  }
+
+  // Where the gradient of a channel goes, and how: times `factor`, masked by h_k > 0.
+  struct Target {
+    T* first;
+    int64_t step;
+    T factor;
+    bool is_masked;
+  };
+  bool is_simple() const { return !has_norm_ && (!is_adaptive_ || pairs_.size() == static_cast<size_t>(channels_)); }
+
+  // backward() in one pass, for raw features without layer norm. Targets may be the channels' rows.
+  void backward_into(int count, const Target* targets) {
+    with_vectors(stride_ / kLanes<T>, [&](auto vectors) {
+      const Span<decltype(vectors)::value> span(stride_);
+      if (is_adaptive_) to_shares(span, count);
+      for (int k = 0; k < channels_; ++k) {
+        const Target to = targets[k];
+        T shares[kBlock], steps[kBlock];
+        for (int b = 0; b < count; ++b) {
+          shares[b] = (is_adaptive_ ? alpha_.row(k)[b] * scale_ : T(1)) * to.factor;
+          steps[b] = is_adaptive_ ? to_scores_.row(k)[b] : T(0);
+        }
+        for (int64_t j = 0; j < span.end(); j += kLanes<T>) {
+          Vec<T> direction = {}, total = {};
+          if (is_adaptive_) {
+            direction = load(directions_.row(k) + j) * to.factor;
+            total = load(to_directions_.row(k) + j);
+          }
+          for (int b = 0; b < count; ++b) {
+            const Vec<T> h = load(channel(k, b) + j);
+            const Vec<T> g = load(mixture(b) + j) * shares[b] + direction * steps[b];
+            total += h * steps[b];
+            store(to.first + b * to.step + j, to.is_masked ? where_positive<T>(h, g) : g);
+          }
+          if (is_adaptive_) store(to_directions_.row(k) + j, total);
+        }
+      }
+    });
+  }
+
   // One Adam step on the parameters.
   void update(const Adam<T>& adam) {
     if (!is_adaptive_) return;
@@ -158,6 +228,18 @@ class Mixer {
     }
   }
 
+  void remember() {
+    if (!is_adaptive_) return;
+    for (int i = 0; i < 4; ++i)
+      if (!weights(i).empty()) best_[i].assign(weights(i).value);
+  }
+  void return_to_best() {
+    if (!is_adaptive_) return;
+    for (int i = 0; i < 4; ++i)
+      if (!weights(i).empty()) weights(i).value.assign(best_[i]);
+    prepare();
+  }
+
   // Copies between the torch layout and this one: vectors (K, H, 1 or K), W_mix (K, K), norm (K, H).
   template <class Copy>
   void exchange(const hp_layer& spec, Copy&& copy) {
@@ -181,6 +263,12 @@ class Mixer {
   struct Pair {
     int channel, score;
   };
+  struct ChannelRows {
+    const T* first;
+    int64_t step;
+  };
+
+  Weight<T>& weights(int i) { return i == 0 ? vectors_ : i == 1 ? mix_ : i == 2 ? gain_ : shift_; }
 
   // The columns of a row: whole vectors, their number known to the compiler if it is 1, 2 or 4.
   template <int NV>
@@ -362,6 +450,8 @@ class Mixer {
   Matrix<T> directions_, flat_, to_directions_, to_mix_, to_gain_, to_shift_;
   std::vector<T> direction_sums_, constants_, to_score_sums_;
   Matrix<T> values_, gradients_, mixture_;                                    // of one block
+  std::vector<ChannelRows> rows_;
+  Matrix<T> kept_, best_[4];
   Matrix<T> gates_, alpha_, mean_, inverse_, to_alpha_, to_scores_, pull_, centred_;
 };
 

@@ -14,7 +14,7 @@ namespace hp {
 template <class T>
 struct Residual {
   Weight<T> weight, bias;
-  Matrix<T> signal, gradient;
+  Matrix<T> signal, gradient, best, best_bias;
 
   Residual() = default;
   Residual(int64_t nodes, int64_t features, int64_t width, bool has_bias)
@@ -133,6 +133,22 @@ class Network {
     return score;
   }
 
+  // Keeps what the logits of all nodes need, after a forward; predictions of that moment.
+  void remember() {
+    layers_.back()->remember();
+    if (output_.empty()) return;
+    output_.best.assign(output_.signal);
+    if (!output_.bias.empty()) output_.best_bias.assign(output_.bias.value);
+  }
+  void predict_best(int32_t* predictions) {
+    layers_.back()->return_to_best();
+    if (!output_.empty()) {
+      output_.signal.assign(output_.best);
+      if (!output_.bias.empty()) output_.bias.value.assign(output_.best_bias);
+    }
+    evaluate(Rows{nullptr, graph_.num_nodes}, predictions);
+  }
+
   // After forward_training(step): loss of the training rows, backward pass and Adam step.
   double train(const Rows& rows, uint64_t step, const Adam<T>& adam) {
     const FeatureGradient<T> features = feature_gradient(step);
@@ -204,6 +220,8 @@ class Network {
       layer.filter_block(all, begin, count, is_kept);
       layer.load_block(all, begin, count, is_kept);
       layer.mixer.forward(count);
+      if (is_kept && layer.mixer.can_keep())
+        layer.mixer.keep(begin / kBlock, (all.count + kBlock - 1) / kBlock);
       for (int b = 0; b < count; ++b) {
         const int64_t node = begin + b;
         const T* mixture = layer.mixer.mixture(b);
@@ -239,7 +257,10 @@ class Network {
     for (int64_t begin = 0; begin < all.count; begin += kBlock) {
       const int count = static_cast<int>(std::min<int64_t>(kBlock, all.count - begin));
       layer.load_block(all, begin, count, true);
-      layer.mixer.forward(count);
+      if (adds || !layer.mixer.can_keep())
+        layer.mixer.forward(count);
+      else
+        layer.mixer.recall(begin / kBlock);  // the mixture itself is not needed
       for (int b = 0; b < count; ++b) {
         const int64_t node = begin + b;
         T* mixture = layer.mixer.mixture(b);
@@ -262,8 +283,7 @@ class Network {
           store(mixture + j, where_positive<T>(load(mixture + j), kept));
         }
       }
-      layer.mixer.backward(count);
-      layer.store_block(all, begin, count);
+      layer.backward_block(all, begin, count);
     }
   }
 

@@ -176,6 +176,11 @@ class Matrix {
   int64_t stride() const { return stride_; }
   size_t size() const { return static_cast<size_t>(rows_ * stride_); }
   bool empty() const { return data_ == nullptr; }
+  // Takes over the values (and the shape, if it has none yet).
+  void assign(const Matrix& other) {
+    if (empty()) *this = Matrix(other.rows_, other.columns_);
+    std::memcpy(static_cast<void*>(data_), other.data_, size() * sizeof(T));
+  }
   void clear() { std::memset(static_cast<void*>(data_), 0, size() * sizeof(T)); }
 
  private:

@@ -15,6 +15,8 @@ struct Sparse {
   const T* values = nullptr;
 };
 
+constexpr int kPrefetchAhead = 12;  // entries
+
 template <class T, int NV>
 struct Accumulator {
   Vec<T> sum[NV];
@@ -28,9 +30,15 @@ inline Accumulator<T, NV> gather(const Sparse<T>& matrix, int64_t row, const T* 
   Vec<T> part[kUnroll][NV] = {};
   const int64_t end = matrix.indptr[row + 1];
   int64_t e = matrix.indptr[row];
+  const int64_t last = matrix.indptr[matrix.rows] - 1;
   const auto add = [&](int chain, int64_t entry) {
     const T* source = dense + static_cast<int64_t>(matrix.indices[entry]) * stride;
     const T value = matrix.values[entry];
+    if constexpr (NV > 1) {  // rows of `dense` come in no order a processor could foresee
+      const int64_t later = entry + kPrefetchAhead < last ? entry + kPrefetchAhead : last;
+      const T* next = dense + static_cast<int64_t>(matrix.indices[later]) * stride;
+      for (int i = 0; i < NV; ++i) __builtin_prefetch(next + i * kLanes<T>);
+    }
     for (int i = 0; i < NV; ++i) {
       Vec<T> x = load(source + i * kLanes<T>);
       if constexpr (Relu) x = relu<T>(x);
@@ -106,11 +114,12 @@ void sum_classes(const Operator<T>& op, const Matrix<T>& dense, Matrix<T>& inner
 
 // out = identity * own + aggregate * (operator * dense), with one coefficient for each column: the
 // filters of all channels of a panel in one product. `gate`, if given, masks the result (ACMII's
-// ReLU); it may be `out` itself. With `is_packed` row i of the list is written to row i of `out`.
+// ReLU); it may be `out` itself; `activates`: a ReLU on the result (ACM's). With `is_packed` row i of the list is written to row i of `out`.
 // The sums of the classes must be up to date: sum_classes().
 template <class T, bool ReluGathered, bool ReluOwn, bool Gated>
 void filter(const Operator<T>& op, const Matrix<T>& dense, const Matrix<T>& own, const T* identity,
-            const T* aggregate, const Rows& rows, const T* gate, const Matrix<T>& sums, bool is_packed, Matrix<T>& out) {
+            const T* aggregate, const Rows& rows, const T* gate,
+            const Matrix<T>& sums, bool is_packed, bool activates, Matrix<T>& out) {
   for_tiles<T>(dense.stride(), [&](auto vectors, int64_t column) {
     constexpr int NV = decltype(vectors)::value;
     Vec<T> keep[NV], move[NV];
@@ -140,6 +149,7 @@ void filter(const Operator<T>& op, const Matrix<T>& dense, const Matrix<T>& own,
         Vec<T> y = x * keep[i] + total.sum[i] * move[i];
         if constexpr (Gated)
           y = where_positive<T>(load(gate + row * out.stride() + column + i * kLanes<T>), y);
+        if (activates) y = relu<T>(y);
         store(target + i * kLanes<T>, y);
       }
     }

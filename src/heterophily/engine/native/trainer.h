@@ -35,7 +35,6 @@ void train_replica(const Graph<T>& graph, const hp_graph& problem, hp_replica& r
   network.exchange([&](T& parameter, int64_t place) { parameter = initial[place]; });
   const Rows train{replica.train, replica.num_train};
   const Rows validation{replica.validation, replica.num_validation};
-  const Rows all{nullptr, graph.num_nodes};
   double* train_losses = replica.history;
   double* losses = replica.history + replica.max_epochs;
   double* accuracies = replica.history + 2 * replica.max_epochs;
@@ -69,7 +68,7 @@ void train_replica(const Graph<T>& graph, const hp_graph& problem, hp_replica& r
     if (value > best) {
       best = value;
       replica.best_epoch = epoch;
-      network.evaluate(all, predictions.data());
+      network.remember();
       if (replica.best != nullptr) {
         T* out = static_cast<T*>(replica.best);
         network.exchange([&](T& parameter, int64_t place) { out[place] = parameter; });
@@ -81,6 +80,7 @@ void train_replica(const Graph<T>& graph, const hp_graph& problem, hp_replica& r
     }
   }
 
+  if (replica.best_epoch) network.predict_best(predictions.data());
   int64_t right = 0;
   for (int64_t i = 0; i < replica.num_test; ++i)
     right += predictions[replica.test[i]] == problem.labels[replica.test[i]];
