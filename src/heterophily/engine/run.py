@@ -58,6 +58,7 @@ def run(
 ) -> Outcome:
     """Train tasks on threads of this process; raise :class:`NotCoveredError` before any work.
 
+    ``inputs`` is the prepared graph, or its :class:`GraphBuffers` to share them between calls.
     Models are built one by one as torch would (same seed, same initial weights). Results do not
     depend on the number of threads or on what else is in the queue.
     """
@@ -65,7 +66,7 @@ def run(
     if native.library is None:
         raise NotCoveredError(f"no native engine ({native.reason})")
     outcome = Outcome()
-    buffers: GraphBuffers | None = None
+    buffers = inputs if isinstance(inputs, GraphBuffers) else None
     waiting = list(enumerate(tasks))
     while waiting and not outcome.interrupted:
         batch: list[_Run] = []

@@ -14,23 +14,30 @@ void dense_product(const Matrix<T>& in, int64_t inner, const Matrix<T>& weight, 
   const int64_t nodes = in.rows(), step = weight.stride();
   const auto tile = [&](auto vectors, auto height, int64_t node, int64_t column) {
     constexpr int NV = decltype(vectors)::value, R = decltype(height)::value;
-    Vec<T> total[R][NV] = {};
+    Vec<T> total[R * NV];
     const T* rows[R];
+    HP_UNROLL
     for (int r = 0; r < R; ++r) {
       rows[r] = in.row(node + r);
-      for (int i = 0; i < NV && !is_first; ++i)
-        total[r][i] = load(out.row(node + r) + column + i * kLanes<T>);
+      HP_UNROLL
+      for (int i = 0; i < NV; ++i)
+        total[r * NV + i] =
+            is_first ? Vec<T>{} : load(out.row(node + r) + column + i * kLanes<T>);
     }
     const T* w = weight.row(first) + column;
     for (int64_t j = 0; j < inner; ++j, w += step) {
-      Vec<T> x[NV];
-      for (int i = 0; i < NV; ++i) x[i] = load(w + i * kLanes<T>);
-      for (int r = 0; r < R; ++r)
-        for (int i = 0; i < NV; ++i) total[r][i] += x[i] * rows[r][j];
+      HP_UNROLL
+      for (int r = 0; r < R; ++r) {
+        HP_UNROLL
+        for (int i = 0; i < NV; ++i) total[r * NV + i] += load(w + i * kLanes<T>) * rows[r][j];
+      }
     }
-    for (int r = 0; r < R; ++r)
+    HP_UNROLL
+    for (int r = 0; r < R; ++r) {
+      HP_UNROLL
       for (int i = 0; i < NV; ++i)
-        store(out.row(node + r) + column + i * kLanes<T>, total[r][i]);
+        store(out.row(node + r) + column + i * kLanes<T>, total[r * NV + i]);
+    }
   };
   const auto columns = [&](auto height, int64_t node) {
     constexpr int R = decltype(height)::value, kFew = R < 4 ? R : 4;
@@ -55,12 +62,15 @@ void weight_gradient(const Matrix<T>& in, int64_t inner, const Matrix<T>& gradie
   const auto tile = [&](auto height, int64_t j, int64_t column) {
     constexpr int R = decltype(height)::value;
     Vec<T> total[R];
+    HP_UNROLL
     for (int r = 0; r < R; ++r) total[r] = load(out.row(j + r) + column);
     for (int64_t n = 0; n < nodes; ++n) {
       const Vec<T> g = load(gradient.row(n) + column);
       const T* x = in.row(n) + j;
+      HP_UNROLL
       for (int r = 0; r < R; ++r) total[r] += g * x[r];
     }
+    HP_UNROLL
     for (int r = 0; r < R; ++r) store(out.row(j + r) + column, total[r]);
   };
   for (int64_t column = 0; column < out.stride(); column += kLanes<T>) {

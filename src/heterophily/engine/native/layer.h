@@ -164,7 +164,7 @@ class Layer {
   }
 
   // Filters of a block of nodes; kept for the backward pass or only for load_block().
-  void filter_block(const Rows& rows, int64_t begin, int count, bool is_kept) {
+  void filter_block(const Rows& rows, int64_t begin, int64_t count, bool is_kept) {
     const bool relu_first = spec_.activates && spec_.activates_first;
     const bool relu_after = spec_.activates && !spec_.activates_first;
     const Rows part = rows.part(begin, count);

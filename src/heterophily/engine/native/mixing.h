@@ -102,12 +102,16 @@ class Mixer {
         T* out = mixture(b);
         if constexpr (decltype(vectors)::value > 0) {  // the sum stays in registers
           constexpr int NV = decltype(vectors)::value;
-          Vec<T> total[NV] = {};
+          Vec<T> total[NV];
+          HP_UNROLL
+          for (int i = 0; i < NV; ++i) total[i] = Vec<T>{};
           for (int k = 0; k < channels_; ++k) {
             const T* h = channel(k, b);
             const T part = is_adaptive_ ? alpha_.row(k)[b] * scale_ : T(1);
+            HP_UNROLL
             for (int i = 0; i < NV; ++i) total[i] += load(h + i * kLanes<T>) * part;
           }
+          HP_UNROLL
           for (int i = 0; i < NV; ++i) store(out + i * kLanes<T>, total[i]);
           continue;
         }

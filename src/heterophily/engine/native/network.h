@@ -213,14 +213,20 @@ class Network {
     const Rows all{nullptr, graph_.num_nodes};
     // Filtered rows are needed again by the backward pass; an evaluation is one only if the next
     // step will use it.
-    const bool is_kept = is_training || (model_.input_rate == 0 && model_.rate == 0);
+    bool is_kept = is_training || (model_.input_rate == 0 && model_.rate == 0);
+    const bool needs_shares = is_kept;
     layer.begin_filter();
+    // One panel after the other: a panel of some thousand nodes stays in the second-level cache,
+    // two of them would not. With a quotient rows are not gathered and blocks are better.
+    const bool is_at_once = !graph_.op.has_quotient();
+    if (is_at_once) layer.filter_block(all, 0, all.count, true);
+    is_kept = is_kept || is_at_once;
     for (int64_t begin = 0; begin < all.count; begin += kBlock) {
       const int count = static_cast<int>(std::min<int64_t>(kBlock, all.count - begin));
-      layer.filter_block(all, begin, count, is_kept);
+      if (!is_at_once) layer.filter_block(all, begin, count, is_kept);
       layer.load_block(all, begin, count, is_kept);
       layer.mixer.forward(count);
-      if (is_kept && layer.mixer.can_keep())
+      if (needs_shares && layer.mixer.can_keep())
         layer.mixer.keep(begin / kBlock, (all.count + kBlock - 1) / kBlock);
       for (int b = 0; b < count; ++b) {
         const int64_t node = begin + b;

@@ -24,6 +24,11 @@
 #define HP_VECTOR_BYTES 16
 #endif
 
+// Sums of a tile must stay in registers: inlined, and with every small loop unrolled.
+#define HP_INLINE inline __attribute__((always_inline))
+#define HP_INLINE_LAMBDA __attribute__((always_inline))
+#define HP_UNROLL _Pragma("GCC unroll 16")
+
 namespace hp {
 
 template <class T>

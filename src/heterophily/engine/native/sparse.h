@@ -24,34 +24,45 @@ struct Accumulator {
 
 // sum over entries e of values[e] * (relu of) dense[indices[e]], columns of one tile.
 template <class T, int NV, bool Relu>
-inline Accumulator<T, NV> gather(const Sparse<T>& matrix, int64_t row, const T* dense,
-                                 int64_t stride) {
+HP_INLINE Accumulator<T, NV> gather(const Sparse<T>& matrix, int64_t row, const T* dense,
+                                    int64_t stride) {
   constexpr int kUnroll = NV == 1 ? 4 : 2;  // independent chains of additions
-  Vec<T> part[kUnroll][NV] = {};
-  const int64_t end = matrix.indptr[row + 1];
+  Vec<T> part[kUnroll * NV];
+  HP_UNROLL
+  for (int i = 0; i < kUnroll * NV; ++i) part[i] = Vec<T>{};
+  const int64_t end = matrix.indptr[row + 1], last = matrix.indptr[matrix.rows] - 1;
   int64_t e = matrix.indptr[row];
-  const int64_t last = matrix.indptr[matrix.rows] - 1;
-  const auto add = [&](int chain, int64_t entry) {
+  const auto add = [&](auto chain, int64_t entry) HP_INLINE_LAMBDA {
+    constexpr int first = decltype(chain)::value * NV;
     const T* source = dense + static_cast<int64_t>(matrix.indices[entry]) * stride;
     const T value = matrix.values[entry];
     if constexpr (NV > 1) {  // rows of `dense` come in no order a processor could foresee
       const int64_t later = entry + kPrefetchAhead < last ? entry + kPrefetchAhead : last;
       const T* next = dense + static_cast<int64_t>(matrix.indices[later]) * stride;
+      HP_UNROLL
       for (int i = 0; i < NV; ++i) __builtin_prefetch(next + i * kLanes<T>);
     }
+    HP_UNROLL
     for (int i = 0; i < NV; ++i) {
       Vec<T> x = load(source + i * kLanes<T>);
       if constexpr (Relu) x = relu<T>(x);
-      part[chain][i] += x * value;
+      part[first + i] += x * value;
     }
   };
-  for (; e + kUnroll <= end; e += kUnroll)
-    for (int chain = 0; chain < kUnroll; ++chain) add(chain, e + chain);
-  for (; e < end; ++e) add(0, e);
+  for (; e + kUnroll <= end; e += kUnroll) {
+    add(std::integral_constant<int, 0>{}, e);
+    add(std::integral_constant<int, 1>{}, e + 1);
+    if constexpr (kUnroll == 4) {
+      add(std::integral_constant<int, 2>{}, e + 2);
+      add(std::integral_constant<int, 3>{}, e + 3);
+    }
+  }
+  for (; e < end; ++e) add(std::integral_constant<int, 0>{}, e);
   Accumulator<T, NV> total;
+  HP_UNROLL
   for (int i = 0; i < NV; ++i) {
-    total.sum[i] = part[0][i];
-    for (int chain = 1; chain < kUnroll; ++chain) total.sum[i] += part[chain][i];
+    total.sum[i] = part[i] + part[NV + i];
+    if constexpr (kUnroll == 4) total.sum[i] += part[2 * NV + i] + part[3 * NV + i];
   }
   return total;
 }
