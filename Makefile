@@ -11,16 +11,17 @@ ifneq ($(wildcard $(BESIDE)/texas.npz),)
 export HETEROPHILY_DATA ?= $(BESIDE)
 endif
 
-.PHONY: help setup demo test lint types unit clean
+.PHONY: help setup demo test lint types unit sanitize clean
 
 help:
 	@echo "make demo   set up .venv and diagnose embedded graphs"
 	@echo "make test   set up .venv and run lint, types, tests, doctests, README"
+	@echo "make sanitize  fuzz the native engine with the compiler's sanitizers"
 	@echo "make clean  remove .venv and caches"
 
 setup: $(READY)
 
-$(READY): pyproject.toml constraints.txt
+$(READY): pyproject.toml constraints.txt setup.py
 	@echo "== setting up $(VENV) (a few minutes the first time)"
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "error: $(PYTHON) is older than Python 3.11; run make with PYTHON=python3.11 (or newer)" >&2; exit 2; }
@@ -46,6 +47,10 @@ types: $(READY)
 unit: $(READY)
 	@echo "== pytest (unit tests, doctests, README)"
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
+
+sanitize: $(READY)
+	@echo "== native engine under AddressSanitizer and UndefinedBehaviorSanitizer"
+	$(BIN)/python tests/engine/sanitize.py --cases 60
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -38,7 +38,7 @@ def counter_mask(seed: int, step: int, site: int, rate: float, count: int) -> ND
     """Return which of ``count`` entries dropout keeps.
 
     >>> counter_mask(0, 1, 0, 0.5, 8).astype(int).tolist()
-    [0, 0, 1, 1, 1, 0, 0, 1]
+    [1, 0, 0, 0, 1, 0, 1, 0]
     """
     key = _split_mix((_split_mix((_split_mix(seed) + step) & _MASK64) + site) & _MASK64)
     x = np.arange(count, dtype=np.uint64).astype(np.uint32)
