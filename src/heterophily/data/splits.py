@@ -56,6 +56,21 @@ def _check(split: Split | SplitBatch) -> None:
                 )
 
 
+def _seal(split: Split | SplitBatch, shape: str) -> None:
+    """Check the masks of a new value and make them read-only copies."""
+    for part in PARTS:
+        mask = _as_masks(getattr(split, part), part, None)
+        if mask.ndim != shape.count("N") + shape.count("R"):
+            raise InputError(
+                f"the {part} mask of a {type(split).__name__} has shape {mask.shape}, "
+                f"expected {shape}"
+            )
+        mask = mask.copy()
+        mask.setflags(write=False)
+        object.__setattr__(split, part, mask)
+    _check(split)
+
+
 @dataclass(frozen=True, eq=False)
 class Split:
     """One division of the nodes: three masks of shape (N,), disjoint and not empty.
@@ -69,16 +84,7 @@ class Split:
 
     def __post_init__(self) -> None:
         """Check the masks and freeze them."""
-        for part in PARTS:
-            mask = _as_masks(getattr(self, part), part, None)
-            if mask.ndim != 1:
-                raise InputError(
-                    f"the {part} mask of a Split has shape {mask.shape}, expected (N,)"
-                )
-            mask = mask.copy()
-            mask.setflags(write=False)
-            object.__setattr__(self, part, mask)
-        _check(self)
+        _seal(self, "(N,)")
 
     @classmethod
     def from_parts(
@@ -108,16 +114,7 @@ class SplitBatch:
 
     def __post_init__(self) -> None:
         """Check the masks and freeze them."""
-        for part in PARTS:
-            mask = _as_masks(getattr(self, part), part, None)
-            if mask.ndim != 2:
-                raise InputError(
-                    f"the {part} masks of a SplitBatch have shape {mask.shape}, expected (R, N)"
-                )
-            mask = mask.copy()
-            mask.setflags(write=False)
-            object.__setattr__(self, part, mask)
-        _check(self)
+        _seal(self, "(R, N)")
 
     @classmethod
     def stack(cls, splits: Sequence[Split]) -> SplitBatch:
