@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -82,7 +83,7 @@ class GatJkOptions(GcnJkOptions):
         return self.hidden * self.heads
 
 
-class _Jumping(nn.Module):
+class _Jumping(nn.Module, ABC):
     def __init__(
         self,
         options: GcnJkOptions,
@@ -110,8 +111,9 @@ class _Jumping(nn.Module):
         logits: Tensor = self.output(self.jump(states))
         return logits
 
+    @abstractmethod
     def apply_layer(self, layer: nn.Module, state: Block, inputs: GraphInputs) -> Tensor:
-        raise NotImplementedError
+        """Return what a layer makes of a state, before the activation."""
 
 
 class GcnJk(_Jumping):
