@@ -131,7 +131,10 @@ class Mixer {
     T factor;
     bool is_masked;
   };
-  bool is_simple() const { return !learned.has_norm && (!is_adaptive_ || learned.pairs.size() == static_cast<size_t>(channels_)); }
+  bool is_simple() const {
+    const bool is_raw = !is_adaptive_ || learned.pairs.size() == static_cast<size_t>(channels_);
+    return is_raw && !learned.has_norm;
+  }
 
   // backward() in one pass, for raw features without layer norm. Targets may be the channels' rows.
   void backward_into(int count, const Target* targets) {

@@ -20,6 +20,17 @@ struct Accumulator {
   Vec<T> sum[NV];
 };
 
+// Rows of `dense` come in no order that a processor could foresee.
+template <class T, int NV>
+HP_INLINE void prefetch_later(const Sparse<T>& matrix, int64_t entry, const T* dense, int64_t stride) {
+  constexpr int kEntriesAhead = 12;
+  const int64_t last = matrix.indptr[matrix.rows] - 1;
+  const int64_t later = entry + kEntriesAhead < last ? entry + kEntriesAhead : last;
+  const T* row = dense + static_cast<int64_t>(matrix.indices[later]) * stride;
+  HP_UNROLL
+  for (int i = 0; i < NV; ++i) __builtin_prefetch(row + i * kLanes<T>);
+}
+
 // sum over entries e of values[e] * (relu of) dense[indices[e]], columns of one tile.
 template <class T, int NV, bool Relu, bool Weighted = true>
 HP_INLINE Accumulator<T, NV> gather(const Sparse<T>& matrix, int64_t row, const T* dense,
@@ -33,6 +44,8 @@ HP_INLINE Accumulator<T, NV> gather(const Sparse<T>& matrix, int64_t row, const 
   const auto add = [&](auto chain, int64_t entry) HP_INLINE_LAMBDA {
     constexpr int first = decltype(chain)::value * NV;
     const T* source = dense + static_cast<int64_t>(matrix.indices[entry]) * stride;
+    // Sums over classes of nodes (no values) stay in the cache; there it would cost more than it gains.
+    if constexpr (NV > 1 && Weighted) prefetch_later<T, NV>(matrix, entry, dense, stride);
     HP_UNROLL
     for (int i = 0; i < NV; ++i) {
       Vec<T> x = load(source + i * kLanes<T>);
@@ -168,6 +181,7 @@ void multiply_both(const Sparse<T>& matrix, const T* other_values, const Matrix<
       for (int64_t e = matrix.indptr[row]; e < matrix.indptr[row + 1]; ++e) {
         const T* source = dense.row(matrix.indices[e]) + column;
         const T value = matrix.values[e], other_value = other_values[e];
+        if constexpr (NV > 1) prefetch_later<T, NV>(matrix, e, dense.data() + column, dense.stride());
         HP_UNROLL
         for (int i = 0; i < NV; ++i) {
           const Vec<T> x = load(source + i * kLanes<T>);
