@@ -88,6 +88,12 @@ def random_graph(
 
 
 @pytest.fixture
+def make_graph() -> Callable[..., Graph]:
+    """Return the maker of random graphs."""
+    return random_graph
+
+
+@pytest.fixture
 def problem() -> Callable[..., Problem]:
     """Return a maker of problems."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -96,6 +97,24 @@ def test_dense_features_follow_torch(
     assert_twins(made)
 
 
+@pytest.mark.parametrize("optimizer", ["adam", "adamw"])
+@pytest.mark.parametrize("model", ["acm-gcn", "acm-gcn++", "acm-snowball-2"])
+def test_features_that_no_node_has_decay_as_in_torch(
+    model: str,
+    optimizer: str,
+    make_graph: Callable[..., Graph],
+    problem: Callable[..., Any],
+    assert_twins: Callable[..., None],
+) -> None:
+    graph = make_graph(features=19)
+    features = graph.features.toarray()
+    features[:, [0, 4, 5, 18]] = 0.0
+    graph = replace(graph, features=sp.csr_array(features))
+    config = TrainConfig(lr=0.05, weight_decay=0.02, optimizer=optimizer)
+    for dropout in (0.0, 0.4):
+        assert_twins(problem(model, graph, config=config, dropout=dropout, hidden=7, epochs=20))
+
+
 def test_nodes_with_equal_neighbours_follow_torch(
     problem: Callable[..., Any], assert_twins: Callable[..., None]
 ) -> None:
@@ -109,8 +128,14 @@ def test_nodes_with_equal_neighbours_follow_torch(
         labels=rng.integers(0, 3, 36),
         features=sp.csr_array(rng.random((36, 9)) * (rng.random((36, 9)) < 0.3)),
     )
-    for model in ("acm-gcn", "acmii-gcn", "acm-sgc-2"):
-        made = problem(model, graph, dropout=0.3)
+    structured = {"with_structure": True}
+    for model, options in (
+        ("acm-gcn", {}),
+        ("acmii-gcn", structured),
+        ("acm-sgc-2", {}),
+        ("acm-gcn+", structured),
+    ):
+        made = problem(model, graph, dropout=0.3, **options)
         matrix = made.inputs.operator.matrix
         parts = (matrix.values.numpy(), matrix.indices.numpy(), matrix.indptr.numpy())
         assert quotient_of(sp.csr_array(parts, shape=matrix.shape)) is not None

@@ -49,6 +49,9 @@ class GraphBuffers:
             op=self._sparse(inputs.operator.matrix),
             structure=structs.Sparse() if structure is None else self._sparse(structure),
             quotient=self._quotient(inputs.operator.matrix),
+            structure_quotient=(
+                structs.Quotient() if structure is None else self._quotient(structure)
+            ),
             labels=address(labels32),
         )
 

@@ -54,6 +54,7 @@ class Graph(Structure):
         ("op", Sparse),
         ("structure", Sparse),
         ("quotient", Quotient),
+        ("structure_quotient", Quotient),
         ("labels", c_void_p),
     )
 

@@ -11,7 +11,17 @@ struct Weight {
   Weight() = default;
   Weight(int64_t rows, int64_t columns) : value(rows, columns), first(rows, columns), second(rows, columns) {}
   bool empty() const { return value.empty(); }
+  // A row of the three arrays that will be needed soon: more streams than processors foresee.
+  template <int NV>
+  HP_INLINE void prefetch(int64_t row, int64_t column) const {
+    if (row >= value.rows()) return;
+    for (const Matrix<T>* array : {&value, &first, &second})
+      HP_UNROLL
+      for (int i = 0; i < NV; ++i) __builtin_prefetch(array->row(row) + column + i * kLanes<T>, 1);
+  }
 };
+
+constexpr int kRowsAhead = 10;
 
 //   Adam:   g <- g + decay * w                     AdamW:  w <- w - lr * decay * w
 //   m <- b1 m + (1 - b1) g,   v <- b2 v + (1 - b2) g^2

@@ -41,7 +41,7 @@ struct hp_graph {
   hp_sparse features;   // X
   hp_sparse op;         // A_hat
   hp_sparse structure;  // A; indptr == nullptr when no layer has a structure channel
-  hp_quotient quotient;  // of A_hat
+  hp_quotient quotient, structure_quotient;  // of A_hat, of A
   const int32_t* labels;
 };
 

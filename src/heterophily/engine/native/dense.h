@@ -1,6 +1,6 @@
 // Small dense products between node states (N, H) and weights (H, columns).
 #pragma once
-#include "simd.h"
+#include "sparse.h"
 
 namespace hp {
 
@@ -9,7 +9,7 @@ constexpr int kRowsAtOnce = 8;
 // out[n] (+)= in[n][0 .. inner) * weight[first .. first + inner), for all n.
 template <class T>
 void dense_product(const Matrix<T>& in, int64_t inner, const Matrix<T>& weight, int64_t first,
-                   bool is_first, Matrix<T>& out) {
+                   bool is_first, Matrix<T>& out, const Finish<T>& finish = {}) {
   constexpr int most = 4;  // vectors of columns at once: 4 x 4 accumulators, or 8 x 1
   const int64_t nodes = in.rows(), step = weight.stride();
   const auto tile = [&](auto vectors, auto height, int64_t node, int64_t column) {
@@ -36,7 +36,8 @@ void dense_product(const Matrix<T>& in, int64_t inner, const Matrix<T>& weight, 
     for (int r = 0; r < R; ++r) {
       HP_UNROLL
       for (int i = 0; i < NV; ++i)
-        store(out.row(node + r) + column + i * kLanes<T>, total[r * NV + i]);
+        store(out.row(node + r) + column + i * kLanes<T>,
+              finish(total[r * NV + i], column + i * kLanes<T>));
     }
   };
   const auto columns = [&](auto height, int64_t node) {

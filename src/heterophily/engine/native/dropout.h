@@ -47,9 +47,17 @@ struct Mask {
     for (int j = 0; j < count; ++j)
       factor[j] = (hash(begin + static_cast<uint32_t>(j)) >> 16) < kept_levels ? scale_of_kept : T(0);
   }
+
+  // The entries of a sparse matrix after dropout, dropped ones as zeros.
+  template <class T>
+  void apply(const T* values, int64_t count, T* out) const {
+    const T scale_of_kept = static_cast<T>(scale());
+    for (int64_t e = 0; e < count; ++e)
+      out[e] = keeps(static_cast<uint32_t>(e)) ? values[e] * scale_of_kept : T(0);
+  }
 };
 
-// The entries of a sparse matrix that a mask keeps (or drops), packed one after the other.
+// The entries of a sparse matrix that a mask keeps, packed one after the other.
 template <class T>
 struct Selection {
   std::vector<int64_t> indptr;
@@ -64,7 +72,7 @@ struct Selection {
 
   // number: entry -> index of the mask (nullptr: the entry's own position).
   void select(int64_t rows, const int64_t* begin, const int32_t* from_indices, const T* from_values,
-              const uint32_t* number, const Mask& mask, bool kept, T scale);
+              const uint32_t* number, const Mask& mask);
 
  private:
   static constexpr int kSlack = 16;
@@ -72,9 +80,9 @@ struct Selection {
 
 template <class T>
 void Selection<T>::select(int64_t rows, const int64_t* begin, const int32_t* from_indices,
-                          const T* from_values, const uint32_t* number, const Mask& mask, bool kept,
-                          T scale) {
+                          const T* from_values, const uint32_t* number, const Mask& mask) {
   constexpr int kChunk = 16;
+  const T scale = static_cast<T>(mask.scale());
   const int64_t entries = begin[rows];
   int64_t out = 0, row = 0;
   for (int64_t e = 0; e < entries; e += kChunk) {
@@ -95,11 +103,11 @@ void Selection<T>::select(int64_t rows, const int64_t* begin, const int32_t* fro
                            _mm512_set1_epi32(static_cast<int>(0xC2B2AE3Du)));
     x = _mm512_srli_epi32(_mm512_xor_si512(x, _mm512_srli_epi32(x, 16)), 16);
     bits = _mm512_cmplt_epu32_mask(x, _mm512_set1_epi32(static_cast<int>(mask.kept_levels)));
-    bits = (kept ? bits : ~bits) & valid;
+    bits &= valid;
 #else
     for (int i = 0; i < count; ++i) {
       const uint32_t place = number ? number[e + i] : static_cast<uint32_t>(e + i);
-      bits |= static_cast<uint32_t>(mask.keeps(place) == kept) << i;
+      bits |= static_cast<uint32_t>(mask.keeps(place)) << i;
     }
 #endif
     for (; row <= rows && begin[row] < e + count; ++row)

@@ -14,105 +14,20 @@
 #include <vector>
 
 #include "dense.h"
+#include "features.h"
+#include "graph.h"
 #include "mixing.h"
-#include "sparse.h"
+#include "panel.h"
 
 namespace hp {
-
-constexpr int64_t kPanelColumns = 64;
-
-template <class T>
-struct Graph {
-  int64_t num_nodes, num_features;
-  Sparse<T> features, features_t, structure, structure_t;
-  Operator<T> op, op_t;
-  const uint32_t* features_order;  // number of each entry of features_t
-
-  explicit Graph(const hp_graph& graph)
-      : num_nodes(graph.num_nodes), num_features(graph.features.cols),
-        features(plain(graph.features)), features_t(transposed(graph.features)),
-        structure(plain(graph.structure)), structure_t(transposed(graph.structure)),
-        features_order(graph.features.transpose_order) {
-    op.direct = plain(graph.op);
-    op_t.direct = transposed(graph.op);
-    const hp_quotient& q = graph.quotient;
-    if (q.num_classes == 0) return;
-    const auto values = [](const void* array) { return static_cast<const T*>(array); };
-    op.classes = op_t.classes = {q.num_classes, q.indptr, q.indices, values(q.ones)};
-    op.members = {q.num_classes, q.member_indptr, q.members, values(q.ones)};
-    op_t.members = {q.num_classes, q.member_indptr, q.members, values(q.member_scale)};
-    op.class_of = op_t.class_of = q.class_of;
-    op.scale = values(q.scale);
-    op_t.scale = values(q.ones);
-    op.diagonal = op_t.diagonal = values(q.diagonal);
-  }
-
- private:
-  static Sparse<T> plain(const hp_sparse& m) {
-    return {m.rows, m.indptr, m.indices, static_cast<const T*>(m.values)};
-  }
-  static Sparse<T> transposed(const hp_sparse& m) {
-    return {m.cols, m.transpose_indptr, m.transpose_indices,
-            static_cast<const T*>(m.transpose_values)};
-  }
-};
-
-// The features as one pass sees them.
-template <class T>
-struct FeatureView {
-  enum Kind { kDirect, kDropped, kKnown } kind = kDirect;
-  Sparse<T> entries;  // all or the kept entries; or the dropped ones, when the products of all
-  T scale = 1;        // entries are at hand: kept = (all - dropped) * scale; kKnown: no dropout
-};
-
-// The gradient of feature weights: kept entries by column, or by row for few, long columns.
-template <class T>
-struct FeatureGradient {
-  Sparse<T> entries;
-  bool is_by_row = false;
-};
-
-template <class T>
-void feature_product(const FeatureView<T>& view, const Matrix<T>& weight, Matrix<T>& out) {
-  if (view.kind == FeatureView<T>::kDirect)
-    multiply<T>(view.entries, weight, out);
-  else if (view.kind == FeatureView<T>::kDropped)
-    subtract_and_scale<T>(view.entries, weight, view.scale, out);
-}
-
-template <class T>
-void feature_update(const FeatureGradient<T>& view, const Matrix<T>& gradient, const Adam<T>& adam,
-                    int64_t num_features, Weight<T>& weight) {
-  if (!view.is_by_row) return multiply_into_adam<T>(view.entries, gradient, adam, weight);
-  Matrix<T> total(num_features, gradient.columns());
-  scatter_add<T>(view.entries, gradient, total);
-  adam.rows(weight, 0, num_features, total.data());
-}
-
-template <class T>
-struct Panel {
-  bool aggregates = false, is_structure = false;
-  int hops = 1;
-  std::vector<int> channels;
-  int64_t columns = 0;
-  Weight<T> weight;
-  Matrix<T> signal, filtered, gradient, best;  // gradient, best: output layers only
-  Matrix<T> block;                       // filtered rows of one block of nodes
-  Matrix<T> sums;                        // of classes of nodes
-  Matrix<T> hop_results[2];
-  const Matrix<T>* source = nullptr;  // what the last hop multiplies
-  Matrix<T> identity, aggregate;         // (1, columns)
-  Matrix<T>& of_filtered() { return !gradient.empty() ? gradient : aggregates ? filtered : signal; }
-  Matrix<T>& of_signal() { return aggregates || gradient.empty() ? signal : gradient; }
-};
 
 template <class T>
 class Layer {
  public:
   Mixer<T> mixer;
 
-  Layer(const Graph<T>& graph, const hp_layer& spec, const std::vector<int64_t>& state_widths,
-        bool is_output)
+  Layer(const Graph<T>& graph, const hp_layer& spec, const hp_model& model,
+        const std::vector<int64_t>& state_widths, bool is_output)
       : mixer(spec), graph_(graph), spec_(spec), width_(spec.width) {
     num_inputs_ = spec.sees_features ? graph.num_features : 0;
     for (int s = 0; s < spec.num_states; ++s) {
@@ -122,23 +37,30 @@ class Layer {
     }
     places_.resize(spec.num_channels);
     for (int k = 0; k < spec.num_channels; ++k) place(k);
-    for (Panel<T>& panel : panels_) allocate(panel, is_output);
+    // Without dropout of the features, a layer of features only trains on the evaluation's product.
+    const bool has_next = spec.sees_features &&
+                          (model.input_rate > 0 || (model.rate > 0 && spec.num_states > 0));
+    for (Panel<T>& panel : panels_) allocate(panel, is_output, has_next);
   }
 
-  bool sees_only_features() const { return spec_.num_states == 0; }
-
-  // Signals of all channels.
-  void linear(const FeatureView<T>& features, const std::vector<Matrix<T>>& states,
-              bool is_structure_known) {
+  // Signals of all channels. An evaluation (`features` given) also makes the products with X of the
+  // training step after it, which begins where they end. A W_A is the same in both. Channels
+  // without aggregation are finished here: their signal is h_k.
+  void linear(const FeatureView<T>* features, const std::vector<Matrix<T>>& states) {
     for (Panel<T>& panel : panels_) {
-      if (panel.is_structure) {
-        if (!is_structure_known) multiply<T>(graph_.structure, panel.weight.value, panel.signal);
-        continue;
-      }
-      if (spec_.sees_features) feature_product<T>(features, panel.weight.value, panel.signal);
+      const bool is_last = spec_.num_states == 0 || panel.is_structure;
+      const Finish<T> finish = panel.aggregates ? Finish<T>{} : finish_of(panel);
+      if (features == nullptr && !panel.next.empty()) std::swap(panel.signal, panel.next);
+      if (features != nullptr && panel.is_structure)
+        multiply_structure(panel, finish);
+      else if (features != nullptr && spec_.sees_features)
+        feature_product<T>(*features, panel.weight.value, panel.signal, panel.next,
+                           is_last ? finish : Finish<T>{});
+      if (is_last) continue;
       for (int s = 0; s < spec_.num_states; ++s)
         dense_product<T>(states[spec_.first_state + s], state_widths_[s], panel.weight.value,
-                         state_rows_[s], !spec_.sees_features && s == 0, panel.signal);
+                         state_rows_[s], !spec_.sees_features && s == 0, panel.signal,
+                         s + 1 == spec_.num_states ? finish : Finish<T>{});
     }
   }
 
@@ -192,27 +114,18 @@ class Layer {
         const Panel<T>& panel = panels_[places_[k].panel];
         const bool is_packed = panel.aggregates && !is_kept;
         const Matrix<T>& from = is_packed ? panel.block : panel.aggregates ? panel.filtered : panel.signal;
-        if (panel.aggregates && is_aligned(k) && (is_packed || rows.list == nullptr)) {
+        if (is_aligned(k) && (is_packed || rows.list == nullptr)) {
           const int64_t first = is_packed ? 0 : rows[begin];
           mixer.see(k, from.row(first) + places_[k].column, from.stride());
           continue;
         }
-        const T own = panel.aggregates ? T(1) : static_cast<T>(spec_.channels[k].identity);
-        const bool relu_before = !panel.aggregates && spec_.activates && spec_.activates_first;
-        const bool relu_after = spec_.activates && !spec_.activates_first;
         T* h = mixer.own_rows(k);
         for (int b = 0; b < count; ++b, h += mixer.stride()) {
           const T* source = from.row(is_packed ? b : rows[begin + b]) + places_[k].column;
-          if (!is_aligned(k)) {
+          if (is_aligned(k))
+            for (int64_t j = 0; j < end; j += kLanes<T>) store(h + j, load(source + j));
+          else
             std::memcpy(h, source, width_ * sizeof(T));
-            source = h;
-          }
-          for (int64_t j = 0; j < end; j += kLanes<T>) {
-            Vec<T> x = load(source + j);
-            if (relu_before) x = relu<T>(x);
-            x = x * own;
-            store(h + j, relu_after ? relu<T>(x) : x);
-          }
         }
       }
     });
@@ -254,7 +167,7 @@ class Layer {
           T* target = to.row(row) + places_[k].column;
           if (relu_before) {
             const T* before = panel.signal.row(row) + places_[k].column;
-            for (int64_t j = 0; j < width_; ++j) g[j] = before[j] > T(0) ? g[j] : T(0);
+            for (int64_t j = 0; j < width_; ++j) g[j] = before[j] * own > T(0) ? g[j] : T(0);
           }
           T* out = is_aligned(k) ? target : g;
           for (int64_t j = 0; j < end; j += kLanes<T>) {
@@ -297,7 +210,8 @@ class Layer {
     for (Panel<T>& panel : panels_) {
       Matrix<T>& gradient = panel.of_signal();
       if (panel.is_structure) {
-        multiply_into_adam<T>(graph_.structure_t, gradient, adam, panel.weight);
+        sum_classes<T, false>(graph_.structure_t, gradient, inner(panel.columns), panel.sums);
+        multiply_into_adam<T>(graph_.structure_t, gradient, panel.sums, adam, panel.weight);
         continue;
       }
       for (int s = 0; s < spec_.num_states; ++s) {
@@ -313,31 +227,45 @@ class Layer {
       if (spec_.sees_features)
         feature_update<T>(features, gradient, adam, graph_.num_features, panel.weight);
     }
-    mixer.update(adam);
+    mixer.learned.update(adam);
   }
 
   // Output layers: the signals and mixer of the best epoch so far, and back to them.
   void remember() {
     for (Panel<T>& panel : panels_) panel.best.assign(panel.signal);
-    mixer.remember();
+    mixer.learned.remember();
   }
   void return_to_best() {
     for (Panel<T>& panel : panels_) panel.signal.assign(panel.best);
-    mixer.return_to_best();
+    mixer.learned.return_to_best();
   }
 
   // copy(parameter, place in the flat vector of the torch module) for every parameter.
   template <class Copy>
   void exchange(Copy&& copy) {
-    mixer.exchange(spec_, copy);
+    mixer.learned.exchange(spec_, copy);
     int64_t feature_channel = 0;
     for (int k = 0; k < spec_.num_channels; ++k) {
       Panel<T>& panel = panels_[places_[k].panel];
-      const int64_t start = panel.is_structure ? spec_.structure_weight
-                                               : spec_.weight + feature_channel++ * num_inputs_ * width_;
-      for (int64_t i = 0; i < panel.weight.value.rows(); ++i)
+      const int64_t start =
+          panel.is_structure ? spec_.structure_weight : start_of(feature_channel++);
+      for (int64_t i = 0; i < panel.weight.value.rows(); ++i) {
+        const int64_t row = panel.is_structure ? i : place_of_input(i);
         for (int64_t j = 0; j < width_; ++j)
-          copy(panel.weight.value.row(i)[places_[k].column + j], start + i * width_ + j);
+          copy(panel.weight.value.row(i)[places_[k].column + j], start + row * width_ + j);
+      }
+    }
+  }
+
+  // visit(place, width) for the rows of weights that belong to features no node has.
+  template <class Visit>
+  void for_unused(Visit&& visit) const {
+    if (!spec_.sees_features) return;
+    int64_t feature_channel = 0;
+    for (int k = 0; k < spec_.num_channels; ++k) {
+      if (panels_[places_[k].panel].is_structure) continue;
+      const int64_t start = start_of(feature_channel++);
+      for (int32_t f : graph_.unused) visit(start + f * width_, width_);
     }
   }
 
@@ -346,6 +274,22 @@ class Layer {
     int panel;
     int64_t column;
   };
+
+  // Rows of the torch module's weight: all features, then the states.
+  int64_t place_of_input(int64_t row) const {
+    if (!spec_.sees_features) return row;
+    const int64_t left_out = graph_.all_features - graph_.num_features;
+    return row < graph_.num_features ? graph_.columns[row] : row + left_out;
+  }
+  int64_t start_of(int64_t feature_channel) const {
+    const int64_t left_out = spec_.sees_features ? graph_.all_features - graph_.num_features : 0;
+    return spec_.weight + feature_channel * (num_inputs_ + left_out) * width_;
+  }
+
+  void multiply_structure(Panel<T>& panel, const Finish<T>& finish) {
+    sum_classes<T, false>(graph_.structure, panel.weight.value, inner(panel.columns), panel.sums);
+    multiply<T>(graph_.structure, panel.weight.value, panel.sums, panel.signal, finish);
+  }
 
   void place(int k) {
     const hp_channel& channel = spec_.channels[k];
@@ -371,15 +315,17 @@ class Layer {
     panels_[p].columns += width_;
   }
 
-  void allocate(Panel<T>& panel, bool is_output) {
+  void allocate(Panel<T>& panel, bool is_output, bool has_next) {
     const int64_t nodes = graph_.num_nodes;
     panel.weight = Weight<T>(panel.is_structure ? nodes : num_inputs_, panel.columns);
     panel.signal = Matrix<T>(nodes, panel.columns);
+    if (has_next && !panel.is_structure) panel.next = Matrix<T>(nodes, panel.columns);
     if (panel.aggregates) {
       if (!is_output) panel.filtered = Matrix<T>(nodes, panel.columns);
       panel.block = Matrix<T>(kBlock, panel.columns);
-      if (graph_.op.has_quotient()) panel.sums = Matrix<T>(graph_.op.classes.rows, panel.columns);
     }
+    const Operator<T>& op = panel.is_structure ? graph_.structure : graph_.op;
+    if (op.has_quotient()) panel.sums = Matrix<T>(op.classes.rows, panel.columns);
     if (is_output) panel.gradient = Matrix<T>(nodes, panel.columns);
     panel.identity = Matrix<T>(1, panel.columns);
     panel.aggregate = Matrix<T>(1, panel.columns);
@@ -388,6 +334,12 @@ class Layer {
         panel.identity.data()[places_[k].column + j] = static_cast<T>(spec_.channels[k].identity);
         panel.aggregate.data()[places_[k].column + j] = static_cast<T>(spec_.channels[k].aggregate);
       }
+  }
+
+  // From the signal of a channel without aggregation to h_k.
+  Finish<T> finish_of(const Panel<T>& panel) const {
+    return {panel.identity.data(), spec_.activates && spec_.activates_first,
+            spec_.activates && !spec_.activates_first};
   }
 
   // One hop on its way to A_hat^h.
@@ -402,8 +354,8 @@ class Layer {
 
   Matrix<T>& inner(int64_t columns) {
     Matrix<T>& sums = inner_[columns];
-    if (graph_.op.has_quotient() && sums.empty())
-      sums = Matrix<T>(graph_.op.members.rows, columns);
+    const int64_t classes = std::max(graph_.op.members.rows, graph_.structure.members.rows);
+    if (classes > 0 && sums.empty()) sums = Matrix<T>(classes, columns);
     return sums;
   }
 

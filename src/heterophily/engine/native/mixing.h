@@ -18,9 +18,7 @@
 #pragma once
 #include <vector>
 
-#include "adam.h"
-#include "api.h"
-#include "simd.h"
+#include "mixer_parameters.h"
 
 namespace hp {
 
@@ -30,37 +28,20 @@ constexpr double kNormEpsilon = 1e-5;
 template <class T>
 class Mixer {
  public:
-  Mixer(const hp_layer& spec)
-      : channels_(spec.num_channels), width_(spec.width), stride_(padded<T>(spec.width)),
-        is_adaptive_(spec.is_adaptive), has_norm_(spec.norm_gain >= 0),
-        has_mix_(spec.mix_weight >= 0), temperature_(static_cast<T>(spec.temperature)),
+  MixerParameters<T> learned;
+
+  explicit Mixer(const hp_layer& spec)
+      : learned(spec), channels_(spec.num_channels), width_(spec.width),
+        stride_(padded<T>(spec.width)), is_adaptive_(spec.is_adaptive),
+        temperature_(static_cast<T>(spec.temperature)),
         scale_(static_cast<T>(spec.is_adaptive ? spec.scale : 1.0)),
         values_(channels_ * kBlock, spec.width), gradients_(channels_ * kBlock, spec.width),
         mixture_(kBlock, spec.width), rows_(spec.num_channels) {
     for (int k = 0; k < channels_; ++k) own_rows(k);
-    if (!is_adaptive_) return;
-    for (int k = 0; k < channels_; ++k)
-      for (int t = 0; t < channels_; ++t)
-        if (spec.is_combined || k == t) pairs_.push_back({k, t});
-    const int pairs = static_cast<int>(pairs_.size());
-    vectors_ = Weight<T>(pairs, width_);
-    directions_ = Matrix<T>(pairs, width_);
-    flat_ = Matrix<T>(pairs, width_);
-    to_directions_ = Matrix<T>(pairs, width_);
-    if (has_mix_) mix_ = Weight<T>(1, channels_ * channels_);
-    if (has_norm_) {
-      gain_ = Weight<T>(channels_, width_);
-      shift_ = Weight<T>(channels_, width_);
-      to_gain_ = Matrix<T>(channels_, width_);
-      to_shift_ = Matrix<T>(channels_, width_);
-    }
-    to_mix_ = Matrix<T>(1, channels_ * channels_);
-    direction_sums_.resize(pairs);
-    constants_.resize(channels_);
-    to_score_sums_.resize(channels_);
+    if (!spec.is_adaptive) return;
     for (Matrix<T>* table : {&gates_, &alpha_, &mean_, &inverse_, &to_alpha_, &to_scores_, &pull_})
       *table = Matrix<T>(channels_, kBlock);
-    centred_ = Matrix<T>(pairs, kBlock);
+    centred_ = Matrix<T>(learned.pairs.size(), kBlock);
   }
 
   int64_t stride() const { return stride_; }
@@ -74,24 +55,6 @@ class Mixer {
   T* gradient(int k, int b) { return gradients_.row(k * kBlock + b); }  // of h_k
   T* mixture(int b) { return mixture_.row(b); }
   bool is_adaptive() const { return is_adaptive_; }
-
-  // What all nodes share; call after the parameters have changed.
-  void prepare() {
-    if (!is_adaptive_) return;
-    for (T& constant : constants_) constant = 0;
-    for (size_t p = 0; p < pairs_.size(); ++p) {
-      const T* v = vectors_.value.row(p);
-      T* u = directions_.row(p);
-      T total = 0;
-      for (int64_t j = 0; j < width_; ++j) {
-        u[j] = has_norm_ ? gain_.value.row(pairs_[p].channel)[j] * v[j] : v[j];
-        total += u[j];
-        if (has_norm_) constants_[pairs_[p].score] += shift_.value.row(pairs_[p].channel)[j] * v[j];
-      }
-      direction_sums_[p] = total;
-      for (int64_t j = 0; j < width_; ++j) flat_.row(p)[j] = u[j] - total / static_cast<T>(width_);
-    }
-  }
 
   // channel(k, b) -> mixture(b), for the nodes b < count.
   void forward(int count) {
@@ -125,13 +88,6 @@ class Mixer {
     });
   }
 
-  void begin_backward() {
-    if (!is_adaptive_) return;
-    to_directions_.clear();
-    to_mix_.clear();
-    for (T& total : to_score_sums_) total = 0;
-  }
-
   // mixture(b) holds the gradient of the mixture; writes gradient(k, b). After forward(count).
   void backward(int count) {
     with_vectors(stride_ / kLanes<T>, [&](auto vectors) {
@@ -145,15 +101,15 @@ class Mixer {
           for (int64_t j = 0; j < span.end(); j += kLanes<T>) store(out + j, load(from + j) * share);
         }
       if (!is_adaptive_) return;
-      if (has_norm_)
+      if (learned.has_norm)
         for (int k = 0; k < channels_; ++k) std::memset(pull_.row(k), 0, kBlock * sizeof(T));
-      for (size_t p = 0; p < pairs_.size(); ++p) through_pair(span, p, count);
-      if (has_norm_) through_norm(span, count);
+      for (size_t p = 0; p < learned.pairs.size(); ++p) through_pair(span, p, count);
+      if (learned.has_norm) through_norm(span, count);
     });
   }
 
   // Gates and alpha of a block, kept from the forward to the backward pass.
-  bool can_keep() const { return !has_norm_; }
+  bool can_keep() const { return !learned.has_norm; }
   void keep(int64_t block, int64_t num_blocks) {
     if (!is_adaptive_) return;
     if (kept_.empty()) kept_ = Matrix<T>(2 * channels_ * num_blocks, kBlock);
@@ -175,7 +131,10 @@ class Mixer {
     T factor;
     bool is_masked;
   };
-  bool is_simple() const { return !has_norm_ && (!is_adaptive_ || pairs_.size() == static_cast<size_t>(channels_)); }
+  bool is_simple() const {
+    const bool is_raw = !is_adaptive_ || learned.pairs.size() == static_cast<size_t>(channels_);
+    return is_raw && !learned.has_norm;
+  }
 
   // backward() in one pass, for raw features without layer norm. Targets may be the channels' rows.
   void backward_into(int count, const Target* targets) {
@@ -192,8 +151,8 @@ class Mixer {
         for (int64_t j = 0; j < span.end(); j += kLanes<T>) {
           Vec<T> direction = {}, total = {};
           if (is_adaptive_) {
-            direction = load(directions_.row(k) + j) * to.factor;
-            total = load(to_directions_.row(k) + j);
+            direction = load(learned.directions.row(k) + j) * to.factor;
+            total = load(learned.to_directions.row(k) + j);
           }
           for (int b = 0; b < count; ++b) {
             const Vec<T> h = load(channel(k, b) + j);
@@ -201,78 +160,17 @@ class Mixer {
             total += h * steps[b];
             store(to.first + b * to.step + j, to.is_masked ? where_positive<T>(h, g) : g);
           }
-          if (is_adaptive_) store(to_directions_.row(k) + j, total);
+          if (is_adaptive_) store(learned.to_directions.row(k) + j, total);
         }
       }
     });
   }
 
-  // One Adam step on the parameters.
-  void update(const Adam<T>& adam) {
-    if (!is_adaptive_) return;
-    if (has_norm_) {
-      to_gain_.clear();
-      to_shift_.clear();
-    }
-    for (size_t p = 0; p < pairs_.size() && has_norm_; ++p) {
-      const int k = pairs_[p].channel;
-      const T total = to_score_sums_[pairs_[p].score];
-      for (int64_t j = 0; j < width_; ++j) {
-        const T to_u = to_directions_.row(p)[j], v = vectors_.value.row(p)[j];
-        to_gain_.row(k)[j] += to_u * v;
-        to_shift_.row(k)[j] += v * total;
-        to_directions_.row(p)[j] = to_u * gain_.value.row(k)[j] + shift_.value.row(k)[j] * total;
-      }
-    }
-    adam.rows(vectors_, 0, vectors_.value.rows(), to_directions_.data());
-    if (has_mix_) adam.rows(mix_, 0, 1, to_mix_.data());
-    if (has_norm_) {
-      adam.rows(gain_, 0, channels_, to_gain_.data());
-      adam.rows(shift_, 0, channels_, to_shift_.data());
-    }
-  }
-
-  void remember() {
-    if (!is_adaptive_) return;
-    for (int i = 0; i < 4; ++i)
-      if (!weights(i).empty()) best_[i].assign(weights(i).value);
-  }
-  void return_to_best() {
-    if (!is_adaptive_) return;
-    for (int i = 0; i < 4; ++i)
-      if (!weights(i).empty()) weights(i).value.assign(best_[i]);
-    prepare();
-  }
-
-  // Copies between the torch layout and this one: vectors (K, H, 1 or K), W_mix (K, K), norm (K, H).
-  template <class Copy>
-  void exchange(const hp_layer& spec, Copy&& copy) {
-    if (!is_adaptive_) return;
-    const int64_t columns = spec.is_combined ? channels_ : 1;
-    for (size_t p = 0; p < pairs_.size(); ++p)
-      for (int64_t j = 0; j < width_; ++j)
-        copy(vectors_.value.row(p)[j],
-             spec.vectors + (pairs_[p].channel * width_ + j) * columns +
-                 (spec.is_combined ? pairs_[p].score : 0));
-    for (int64_t i = 0; i < channels_ * channels_ && has_mix_; ++i)
-      copy(mix_.value.row(0)[i], spec.mix_weight + i);
-    for (int k = 0; k < channels_ && has_norm_; ++k)
-      for (int64_t j = 0; j < width_; ++j) {
-        copy(gain_.value.row(k)[j], spec.norm_gain + k * width_ + j);
-        copy(shift_.value.row(k)[j], spec.norm_shift + k * width_ + j);
-      }
-  }
-
  private:
-  struct Pair {
-    int channel, score;
-  };
   struct ChannelRows {
     const T* first;
     int64_t step;
   };
-
-  Weight<T>& weights(int i) { return i == 0 ? vectors_ : i == 1 ? mix_ : i == 2 ? gain_ : shift_; }
 
   // The columns of a row: whole vectors, their number known to the compiler if it is 1, 2 or 4.
   template <int NV>
@@ -298,20 +196,20 @@ class Mixer {
   // Scores, gates and alpha of the block.
   template <class S>
   void weigh(const S& span, int count) {
-    if (has_norm_) normalise(span, count);
+    if (learned.has_norm) normalise(span, count);
     for (int t = 0; t < channels_; ++t)
-      for (int b = 0; b < kBlock; ++b) gates_.row(t)[b] = constants_[t];
-    for (size_t p = 0; p < pairs_.size(); ++p) {
-      const int k = pairs_[p].channel;
-      const T* u = directions_.row(p);
-      T* scores = gates_.row(pairs_[p].score);
+      for (int b = 0; b < kBlock; ++b) gates_.row(t)[b] = learned.constants[t];
+    for (size_t p = 0; p < learned.pairs.size(); ++p) {
+      const int k = learned.pairs[p].channel;
+      const T* u = learned.directions.row(p);
+      T* scores = gates_.row(learned.pairs[p].score);
       for (int b = 0; b < count; ++b) {
         Vec<T> total = {};
         const T* h = channel(k, b);
         for (int64_t j = 0; j < span.end(); j += kLanes<T>) total += load(h + j) * load(u + j);
         T dot = sum<T>(total);
-        if (has_norm_) {
-          dot -= mean_.row(k)[b] * direction_sums_[p];
+        if (learned.has_norm) {
+          dot -= mean_.row(k)[b] * learned.direction_sums[p];
           centred_.row(p)[b] = dot;
           dot *= inverse_.row(k)[b];
         }
@@ -326,11 +224,11 @@ class Mixer {
     }
     // Gates lie in (0, 1) and are divided by T; subtracting the largest keeps any W_mix safe.
     T top[kBlock], total[kBlock];
-    const T* mix = has_mix_ ? mix_.value.row(0) : nullptr;
+    const T* mix = learned.has_mix ? learned.mix.value.row(0) : nullptr;
     for (int k = 0; k < channels_; ++k) {
       T* logits = alpha_.row(k);
-      for (int b = 0; b < kBlock; ++b) logits[b] = has_mix_ ? T(0) : gates_.row(k)[b];
-      for (int j = 0; j < channels_ && has_mix_; ++j)
+      for (int b = 0; b < kBlock; ++b) logits[b] = learned.has_mix ? T(0) : gates_.row(k)[b];
+      for (int j = 0; j < channels_ && learned.has_mix; ++j)
         for (int b = 0; b < kBlock; ++b) logits[b] += gates_.row(j)[b] * mix[j * channels_ + k];
       for (int b = 0; b < kBlock; ++b) {
         logits[b] /= temperature_;
@@ -383,16 +281,16 @@ class Mixer {
         to_alpha_.row(k)[b] = alpha_.row(k)[b] * (to_alpha_.row(k)[b] - dot[b]) / temperature_;
     for (int j = 0; j < channels_; ++j) {
       T* out = to_scores_.row(j);
-      if (has_mix_) {
+      if (learned.has_mix) {
         for (int b = 0; b < kBlock; ++b) out[b] = 0;
         for (int k = 0; k < channels_; ++k) {
-          const T weight = mix_.value.row(0)[j * channels_ + k];
+          const T weight = learned.mix.value.row(0)[j * channels_ + k];
           T total = 0;
           for (int b = 0; b < kBlock; ++b) {
             total += gates_.row(j)[b] * to_alpha_.row(k)[b];
             out[b] += weight * to_alpha_.row(k)[b];
           }
-          to_mix_.row(0)[j * channels_ + k] += total;
+          learned.to_mix.row(0)[j * channels_ + k] += total;
         }
       } else {
         for (int b = 0; b < kBlock; ++b) out[b] = to_alpha_.row(j)[b];
@@ -402,19 +300,19 @@ class Mixer {
         out[b] *= gates_.row(j)[b] * (T(1) - gates_.row(j)[b]);
         total += out[b];
       }
-      to_score_sums_[j] += total;
+      learned.to_score_sums[j] += total;
     }
   }
 
   template <class S>
   void through_pair(const S& span, size_t p, int count) {
-    const int k = pairs_[p].channel;
-    const T* toward = has_norm_ ? flat_.row(p) : directions_.row(p);
-    T* to_u = to_directions_.row(p);
+    const int k = learned.pairs[p].channel;
+    const T* toward = learned.has_norm ? learned.flat.row(p) : learned.directions.row(p);
+    T* to_u = learned.to_directions.row(p);
     T steps[kBlock], offsets = 0;
     for (int b = 0; b < count; ++b) {
-      steps[b] = to_scores_.row(pairs_[p].score)[b];
-      if (!has_norm_) continue;
+      steps[b] = to_scores_.row(learned.pairs[p].score)[b];
+      if (!learned.has_norm) continue;
       const T inverse = inverse_.row(k)[b];
       steps[b] *= inverse;
       offsets += steps[b] * mean_.row(k)[b];
@@ -429,7 +327,7 @@ class Mixer {
       }
       store(to_u + j, total);
     }
-    for (int64_t j = 0; j < width_ && has_norm_; ++j) to_u[j] -= offsets;
+    for (int64_t j = 0; j < width_ && learned.has_norm; ++j) to_u[j] -= offsets;
   }
 
   template <class S>
@@ -447,15 +345,11 @@ class Mixer {
 
   int channels_;
   int64_t width_, stride_;
-  bool is_adaptive_, has_norm_, has_mix_;
+  bool is_adaptive_;
   T temperature_, scale_;
-  std::vector<Pair> pairs_;
-  Weight<T> vectors_, mix_, gain_, shift_;
-  Matrix<T> directions_, flat_, to_directions_, to_mix_, to_gain_, to_shift_;
-  std::vector<T> direction_sums_, constants_, to_score_sums_;
   Matrix<T> values_, gradients_, mixture_;                                    // of one block
   std::vector<ChannelRows> rows_;
-  Matrix<T> kept_, best_[4];
+  Matrix<T> kept_;
   Matrix<T> gates_, alpha_, mean_, inverse_, to_alpha_, to_scores_, pull_, centred_;
 };
 

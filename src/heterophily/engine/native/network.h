@@ -14,12 +14,20 @@ namespace hp {
 template <class T>
 struct Residual {
   Weight<T> weight, bias;
-  Matrix<T> signal, gradient, best, best_bias;
+  Matrix<T> signal, next, gradient, best, best_bias;
 
   Residual() = default;
-  Residual(int64_t nodes, int64_t features, int64_t width, bool has_bias)
+  Residual(int64_t nodes, int64_t features, int64_t width, bool has_bias, bool has_next)
       : weight(features, width), signal(nodes, width), gradient(nodes, width) {
     if (has_bias) bias = Weight<T>(1, width);
+    if (has_next) next = Matrix<T>(nodes, width);
+  }
+  // An evaluation (`features` given) or the training step after it, as in a layer.
+  void linear(const FeatureView<T>* features) {
+    if (features != nullptr)
+      feature_product<T>(*features, weight.value, signal, next);
+    else if (!next.empty())
+      std::swap(signal, next);
   }
   bool empty() const { return weight.empty(); }
   Vec<T> at(int64_t node, int64_t column) const {
@@ -54,59 +62,46 @@ class Network {
           uint64_t seed)
       : graph_(graph), model_(model), classes_(classes), labels_(labels), seed_(seed) {
     const int64_t nodes = graph.num_nodes;
+    const bool drops_features = model.input_rate > 0;
     std::vector<int64_t> widths;
     for (int l = 0; l < model.num_layers; ++l) {
       const bool is_output = l + 1 == model.num_layers;
-      layers_.push_back(std::make_unique<Layer<T>>(graph, model.layers[l], widths, is_output));
+      layers_.push_back(std::make_unique<Layer<T>>(graph, model.layers[l], model, widths, is_output));
       if (is_output) break;
       widths.push_back(model.layers[l].width);
       states_.emplace_back(nodes, widths.back());
       to_states_.emplace_back(nodes, widths.back());
     }
     if (model.hidden_residual >= 0)
-      hidden_ = Residual<T>(nodes, graph.num_features, model.layers[0].width, model.hidden_bias >= 0);
+      hidden_ = Residual<T>(nodes, graph.num_features, model.layers[0].width, model.hidden_bias >= 0,
+                            drops_features);
     if (model.output_residual >= 0)
-      output_ = Residual<T>(nodes, graph.num_features, classes, model.output_bias >= 0);
+      output_ = Residual<T>(nodes, graph.num_features, classes, model.output_bias >= 0, drops_features);
     widest_ = Matrix<T>(2, widths.empty() ? 1 : *std::max_element(widths.begin(), widths.end()));
-    is_plain_ = true;
-    for (auto& layer : layers_)
-      is_plain_ = is_plain_ && (layer->sees_only_features() || !model.layers[&layer - &layers_[0]].sees_features);
     const int64_t entries = graph.features.indptr[nodes];
     // Few features and many nodes: their gradient stays in the cache, the nodes' would not.
     is_by_row_ = nodes * kPanelColumns * sizeof(T) > kCache && graph.num_features * 4 < nodes;
-    if (model.input_rate > 0) {
-      selected_.reserve(nodes, entries);
-      selected_t_.reserve(is_by_row_ ? nodes : graph.num_features, entries);
+    if (drops_features) {
+      next_values_.resize(entries);
+      selected_.reserve(is_by_row_ ? nodes : graph.num_features, entries);
     }
   }
 
-  // Forward without dropout, up to the signals of the output layer.
-  void forward_evaluation() {
-    FeatureView<T> view;
-    view.entries = graph_.features;
-    forward(view, 0, false);
+  // Forward without dropout, up to the signals of the output layer; also the products with the
+  // features that step `next` will see.
+  void forward_evaluation(uint64_t next) {
+    FeatureView<T> view{graph_.features, graph_.features.values};
+    if (!next_values_.empty()) {
+      feature_mask(next).template apply<T>(view.entries.values, next_values_.size(), next_values_.data());
+      view.next_values = next_values_.data();
+    }
+    forward(&view, 0, false);
   }
 
-  // The same with the masks of a step. Uses what forward_evaluation() left behind: nothing is to
-  // be done without dropout, and the products with the kept features follow from those with the
-  // dropped ones.
+  // Forward with the masks of a step, from what forward_evaluation(step) left behind: nothing is
+  // to be done without dropout.
   void forward_training(uint64_t step) {
-    if (model_.input_rate == 0 && model_.rate == 0) return;
-    FeatureView<T> view;
-    view.entries = graph_.features;
-    const Mask mask = feature_mask(step);
-    if (!mask.is_active()) {
-      if (is_plain_) view.kind = FeatureView<T>::kKnown;
-    } else {
-      const bool by_dropped = is_plain_ && mask.kept_levels * 2 > Mask::kLevels;
-      view.kind = by_dropped ? FeatureView<T>::kDropped : FeatureView<T>::kDirect;
-      view.scale = static_cast<T>(mask.scale());
-      const Sparse<T>& x = graph_.features;
-      selected_.select(x.rows, x.indptr, x.indices, x.values, nullptr, mask, !by_dropped,
-                       by_dropped ? T(1) : view.scale);
-      view.entries = {x.rows, selected_.indptr.data(), selected_.indices.data(), selected_.values.data()};
-    }
-    forward(view, step, true);
+    if (model_.input_rate > 0 || model_.rate > 0) forward(nullptr, step, true);
   }
 
   // Logits of some rows, after a forward; loss (a sum) and number of right predictions.
@@ -169,21 +164,35 @@ class Network {
   template <class Copy>
   void exchange(Copy&& copy) {
     for (auto& layer : layers_) layer->exchange(copy);
-    exchange_matrix(hidden_.weight, model_.hidden_residual, copy);
-    exchange_matrix(hidden_.bias, model_.hidden_bias, copy);
-    exchange_matrix(output_.weight, model_.output_residual, copy);
-    exchange_matrix(output_.bias, model_.output_bias, copy);
+    const auto feature = [&](int64_t i) { return static_cast<int64_t>(graph_.columns[i]); };
+    const auto same = [](int64_t i) { return i; };
+    exchange_matrix(hidden_.weight, model_.hidden_residual, feature, copy);
+    exchange_matrix(hidden_.bias, model_.hidden_bias, same, copy);
+    exchange_matrix(output_.weight, model_.output_residual, feature, copy);
+    exchange_matrix(output_.bias, model_.output_bias, same, copy);
+  }
+
+  // visit(place, width) for the rows of weights that belong to features no node has. They are no
+  // part of this network: nothing but weight decay ever changes them.
+  template <class Visit>
+  void for_unused(Visit&& visit) const {
+    for (auto& layer : layers_) layer->for_unused(visit);
+    for (int32_t f : graph_.unused) {
+      const int64_t hidden = hidden_.weight.value.columns(), output = output_.weight.value.columns();
+      if (!hidden_.empty()) visit(model_.hidden_residual + f * hidden, hidden);
+      if (!output_.empty()) visit(model_.output_residual + f * output, output);
+    }
   }
 
  private:
   static constexpr size_t kCache = 1536 * 1024;
 
-  void forward(const FeatureView<T>& view, uint64_t step, bool is_training) {
-    if (!hidden_.empty()) feature_product<T>(view, hidden_.weight.value, hidden_.signal);
-    if (!output_.empty()) feature_product<T>(view, output_.weight.value, output_.signal);
+  void forward(const FeatureView<T>* view, uint64_t step, bool is_training) {
+    if (!hidden_.empty()) hidden_.linear(view);
+    if (!output_.empty()) output_.linear(view);
     for (int l = 0; l < model_.num_layers; ++l) {
-      layers_[l]->linear(view, states_, is_training);
-      layers_[l]->mixer.prepare();
+      layers_[l]->linear(view, states_);
+      layers_[l]->mixer.learned.prepare();
       if (l + 1 == model_.num_layers) break;
       hidden_forward(l, is_training, step);
     }
@@ -259,7 +268,7 @@ class Network {
     const T scale = static_cast<T>(mask.scale());
     T *factor = widest_.row(0), *second = widest_.row(1);
     const Rows all{nullptr, graph_.num_nodes};
-    layer.mixer.begin_backward();
+    layer.mixer.learned.begin_backward();
     for (int64_t begin = 0; begin < all.count; begin += kBlock) {
       const int count = static_cast<int>(std::min<int64_t>(kBlock, all.count - begin));
       layer.load_block(all, begin, count, true);
@@ -306,7 +315,7 @@ class Network {
   double output_pass(const Rows& rows) {
     Layer<T>& last = *layers_.back();
     last.begin_filter();
-    last.mixer.begin_backward();
+    last.mixer.learned.begin_backward();
     const T share = T(1) / static_cast<T>(rows.count);
     double loss = 0;
     Matrix<T> before(1, classes_);
@@ -341,19 +350,18 @@ class Network {
     view.entries = x;
     const Mask mask = feature_mask(step);
     if (!mask.is_active()) return view;
-    selected_t_.select(x.rows, x.indptr, x.indices, x.values,
-                       is_by_row_ ? nullptr : graph_.features_order, mask, true,
-                       static_cast<T>(mask.scale()));
-    view.entries = {x.rows, selected_t_.indptr.data(), selected_t_.indices.data(), selected_t_.values.data()};
+    selected_.select(x.rows, x.indptr, x.indices, x.values,
+                     is_by_row_ ? nullptr : graph_.features_order, mask);
+    view.entries = {x.rows, selected_.indptr.data(), selected_.indices.data(), selected_.values.data()};
     return view;
   }
 
-  template <class Copy>
-  static void exchange_matrix(Weight<T>& weight, int64_t start, Copy&& copy) {
+  template <class Place, class Copy>
+  static void exchange_matrix(Weight<T>& weight, int64_t start, Place&& place, Copy&& copy) {
     if (weight.empty()) return;
     for (int64_t i = 0; i < weight.value.rows(); ++i)
       for (int64_t j = 0; j < weight.value.columns(); ++j)
-        copy(weight.value.row(i)[j], start + i * weight.value.columns() + j);
+        copy(weight.value.row(i)[j], start + place(i) * weight.value.columns() + j);
   }
 
   const Graph<T>& graph_;
@@ -365,8 +373,9 @@ class Network {
   std::vector<Matrix<T>> states_, to_states_;
   Residual<T> hidden_, output_;
   Matrix<T> widest_;
-  Selection<T> selected_, selected_t_;
-  bool is_plain_, is_by_row_;
+  std::vector<T> next_values_;
+  Selection<T> selected_;
+  bool is_by_row_;
 };
 
 }  // namespace hp

@@ -204,9 +204,9 @@ class Matrix {
 
 // Calls work(number of vectors, first column) for tiles of 8, 4, 2 or 1 vectors and at most 64
 // columns (what the accumulators of a row may occupy); the number is a compile-time constant.
-template <class T, class Work>
+template <class T, int Most = 8, class Work>
 inline void for_tiles(int64_t stride, Work&& work) {
-  constexpr int most = 64 / kLanes<T> < 8 ? 64 / kLanes<T> : 8;
+  constexpr int most = 64 / kLanes<T> < Most ? 64 / kLanes<T> : Most;
   for (int64_t column = 0; column < stride;) {
     const int64_t vectors = (stride - column) / kLanes<T>;
     int64_t done = 1;

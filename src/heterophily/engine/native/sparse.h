@@ -6,7 +6,7 @@
 
 namespace hp {
 
-// A view on CSR arrays.
+// A view on CSR arrays; without values every entry is 1.
 template <class T>
 struct Sparse {
   int64_t rows = 0;
@@ -15,38 +15,45 @@ struct Sparse {
   const T* values = nullptr;
 };
 
-constexpr int kPrefetchAhead = 12;  // entries
-
 template <class T, int NV>
 struct Accumulator {
   Vec<T> sum[NV];
 };
 
+// Rows of `dense` come in no order that a processor could foresee.
+template <class T, int NV>
+HP_INLINE void prefetch_later(const Sparse<T>& matrix, int64_t entry, const T* dense, int64_t stride) {
+  constexpr int kEntriesAhead = 12;
+  const int64_t last = matrix.indptr[matrix.rows] - 1;
+  const int64_t later = entry + kEntriesAhead < last ? entry + kEntriesAhead : last;
+  const T* row = dense + static_cast<int64_t>(matrix.indices[later]) * stride;
+  HP_UNROLL
+  for (int i = 0; i < NV; ++i) __builtin_prefetch(row + i * kLanes<T>);
+}
+
 // sum over entries e of values[e] * (relu of) dense[indices[e]], columns of one tile.
-template <class T, int NV, bool Relu>
+template <class T, int NV, bool Relu, bool Weighted = true>
 HP_INLINE Accumulator<T, NV> gather(const Sparse<T>& matrix, int64_t row, const T* dense,
                                     int64_t stride) {
   constexpr int kUnroll = NV == 1 ? 4 : 2;  // independent chains of additions
   Vec<T> part[kUnroll * NV];
   HP_UNROLL
   for (int i = 0; i < kUnroll * NV; ++i) part[i] = Vec<T>{};
-  const int64_t end = matrix.indptr[row + 1], last = matrix.indptr[matrix.rows] - 1;
+  const int64_t end = matrix.indptr[row + 1];
   int64_t e = matrix.indptr[row];
   const auto add = [&](auto chain, int64_t entry) HP_INLINE_LAMBDA {
     constexpr int first = decltype(chain)::value * NV;
     const T* source = dense + static_cast<int64_t>(matrix.indices[entry]) * stride;
-    const T value = matrix.values[entry];
-    if constexpr (NV > 1) {  // rows of `dense` come in no order a processor could foresee
-      const int64_t later = entry + kPrefetchAhead < last ? entry + kPrefetchAhead : last;
-      const T* next = dense + static_cast<int64_t>(matrix.indices[later]) * stride;
-      HP_UNROLL
-      for (int i = 0; i < NV; ++i) __builtin_prefetch(next + i * kLanes<T>);
-    }
+    // Sums over classes of nodes (no values) stay in the cache; there it would cost more than it gains.
+    if constexpr (NV > 1 && Weighted) prefetch_later<T, NV>(matrix, entry, dense, stride);
     HP_UNROLL
     for (int i = 0; i < NV; ++i) {
       Vec<T> x = load(source + i * kLanes<T>);
       if constexpr (Relu) x = relu<T>(x);
-      part[first + i] += x * value;
+      if constexpr (Weighted)
+        part[first + i] += x * matrix.values[entry];
+      else
+        part[first + i] += x;
     }
   };
   for (; e + kUnroll <= end; e += kUnroll) {
@@ -67,6 +74,17 @@ HP_INLINE Accumulator<T, NV> gather(const Sparse<T>& matrix, int64_t row, const 
   return total;
 }
 
+// The same for every row: use(row, sums), with or without values.
+template <class T, int NV, bool Relu, class Use>
+HP_INLINE void gather_rows(const Sparse<T>& matrix, const T* dense, int64_t stride, Use&& use) {
+  if (matrix.values != nullptr)
+    for (int64_t row = 0; row < matrix.rows; ++row)
+      use(row, gather<T, NV, Relu, true>(matrix, row, dense, stride));
+  else
+    for (int64_t row = 0; row < matrix.rows; ++row)
+      use(row, gather<T, NV, Relu, false>(matrix, row, dense, stride));
+}
+
 // Which rows a pass computes: a list, or all of them.
 struct Rows {
   const int32_t* list = nullptr;
@@ -78,34 +96,8 @@ struct Rows {
   }
 };
 
-// out = matrix * dense (or out = relu-gathered product).
-template <class T, bool Relu = false>
-void multiply(const Sparse<T>& matrix, const Matrix<T>& dense, Matrix<T>& out) {
-  for_tiles<T>(dense.stride(), [&](auto vectors, int64_t column) {
-    constexpr int NV = decltype(vectors)::value;
-    for (int64_t row = 0; row < matrix.rows; ++row) {
-      const auto total = gather<T, NV, Relu>(matrix, row, dense.data() + column, dense.stride());
-      for (int i = 0; i < NV; ++i) store(out.row(row) + column + i * kLanes<T>, total.sum[i]);
-    }
-  });
-}
-
-// out = (out - matrix * dense) * scale: the product of kept entries from that of all entries and
-// the dropped ones, cheaper than the direct one while fewer than half are dropped.
-template <class T>
-void subtract_and_scale(const Sparse<T>& matrix, const Matrix<T>& dense, T scale, Matrix<T>& out) {
-  for_tiles<T>(dense.stride(), [&](auto vectors, int64_t column) {
-    constexpr int NV = decltype(vectors)::value;
-    for (int64_t row = 0; row < matrix.rows; ++row) {
-      const auto total = gather<T, NV, false>(matrix, row, dense.data() + column, dense.stride());
-      T* target = out.row(row) + column;
-      for (int i = 0; i < NV; ++i)
-        store(target + i * kLanes<T>, (load(target + i * kLanes<T>) - total.sum[i]) * scale);
-    }
-  });
-}
-
-// A_hat or its transpose, as a plain matrix or through classes of nodes with equal neighbours.
+// A, A_hat or a transpose of them, as a plain matrix or through classes of nodes with equal
+// neighbours.
 template <class T>
 struct Operator {
   Sparse<T> direct;
@@ -114,6 +106,98 @@ struct Operator {
   const T *scale = nullptr, *diagonal = nullptr;
   bool has_quotient() const { return class_of != nullptr; }
 };
+
+// A row of operator * dense from the sum of its class and its own diagonal.
+template <class T, int NV, bool Relu>
+HP_INLINE Accumulator<T, NV> of_class(const Operator<T>& op, int64_t row, const Matrix<T>& dense,
+                                      const Matrix<T>& sums, int64_t column) {
+  const T *shared = sums.row(op.class_of[row]) + column, *own = dense.row(row) + column;
+  Accumulator<T, NV> total;
+  HP_UNROLL
+  for (int i = 0; i < NV; ++i) {
+    Vec<T> x = load(own + i * kLanes<T>);
+    if constexpr (Relu) x = relu<T>(x);
+    total.sum[i] = load(shared + i * kLanes<T>) * op.scale[row] + x * op.diagonal[row];
+  }
+  return total;
+}
+
+// use(row, row of operator * dense) for every row; `sums`: see sum_classes().
+template <class T, int NV, bool Relu, class Use>
+HP_INLINE void aggregate_rows(const Operator<T>& op, const Matrix<T>& dense, const Matrix<T>& sums,
+                              int64_t column, Use&& use) {
+  if (!op.has_quotient())
+    return gather_rows<T, NV, Relu>(op.direct, dense.data() + column, dense.stride(), use);
+  for (int64_t row = 0; row < op.direct.rows; ++row)
+    use(row, of_class<T, NV, Relu>(op, row, dense, sums, column));
+}
+
+// What a product is turned into before it is stored: f * x with a factor for each column, and a
+// ReLU before or after it. Without factors it is stored as it is.
+template <class T>
+struct Finish {
+  const T* factor = nullptr;
+  bool relu_before = false, relu_after = false;
+  HP_INLINE Vec<T> operator()(Vec<T> x, int64_t column) const {
+    if (factor == nullptr) return x;
+    if (relu_before) x = relu<T>(x);
+    x = x * load(factor + column);
+    return relu_after ? relu<T>(x) : x;
+  }
+};
+
+// out = operator * dense (or the product with relu(dense)).
+template <class T, bool Relu = false>
+void multiply(const Operator<T>& op, const Matrix<T>& dense, const Matrix<T>& sums, Matrix<T>& out,
+              const Finish<T>& finish = {}) {
+  for_tiles<T>(dense.stride(), [&](auto vectors, int64_t column) {
+    constexpr int NV = decltype(vectors)::value;
+    aggregate_rows<T, NV, Relu>(
+        op, dense, sums, column,
+        [&](int64_t row, const Accumulator<T, NV>& total) HP_INLINE_LAMBDA {
+          for (int i = 0; i < NV; ++i) {
+            const int64_t at = column + i * kLanes<T>;
+            store(out.row(row) + at, finish(total.sum[i], at));
+          }
+        });
+  });
+}
+template <class T, bool Relu = false>
+void multiply(const Sparse<T>& matrix, const Matrix<T>& dense, Matrix<T>& out,
+              const Finish<T>& finish = {}) {
+  multiply<T, Relu>(Operator<T>{matrix}, dense, Matrix<T>(), out, finish);
+}
+
+// out = matrix * dense and second = the same with other values, from one reading of `dense`.
+template <class T>
+void multiply_both(const Sparse<T>& matrix, const T* other_values, const Matrix<T>& dense,
+                   Matrix<T>& out, Matrix<T>& second, const Finish<T>& finish) {
+  for_tiles<T, 4>(dense.stride(), [&](auto vectors, int64_t column) {
+    constexpr int NV = decltype(vectors)::value;
+    for (int64_t row = 0; row < matrix.rows; ++row) {
+      Vec<T> total[NV], other[NV];
+      HP_UNROLL
+      for (int i = 0; i < NV; ++i) total[i] = other[i] = Vec<T>{};
+      for (int64_t e = matrix.indptr[row]; e < matrix.indptr[row + 1]; ++e) {
+        const T* source = dense.row(matrix.indices[e]) + column;
+        const T value = matrix.values[e], other_value = other_values[e];
+        if constexpr (NV > 1) prefetch_later<T, NV>(matrix, e, dense.data() + column, dense.stride());
+        HP_UNROLL
+        for (int i = 0; i < NV; ++i) {
+          const Vec<T> x = load(source + i * kLanes<T>);
+          total[i] += x * value;
+          other[i] += x * other_value;
+        }
+      }
+      HP_UNROLL
+      for (int i = 0; i < NV; ++i) {
+        const int64_t at = column + i * kLanes<T>;
+        store(out.row(row) + at, finish(total[i], at));
+        store(second.row(row) + at, finish(other[i], at));
+      }
+    }
+  });
+}
 
 // For each class, the sum over the nodes beside it.
 template <class T, bool Relu>
@@ -125,8 +209,8 @@ void sum_classes(const Operator<T>& op, const Matrix<T>& dense, Matrix<T>& inner
 
 // out = identity * own + aggregate * (operator * dense), with one coefficient for each column: the
 // filters of all channels of a panel in one product. `gate`, if given, masks the result (ACMII's
-// ReLU); it may be `out` itself; `activates`: a ReLU on the result (ACM's). With `is_packed` row i of the list is written to row i of `out`.
-// The sums of the classes must be up to date: sum_classes().
+// ReLU); it may be `out` itself; `activates`: a ReLU on the result (ACM's). With `is_packed` row i
+// of the list is written to row i of `out`. The sums of the classes must be up to date: sum_classes().
 template <class T, bool ReluGathered, bool ReluOwn, bool Gated>
 void filter(const Operator<T>& op, const Matrix<T>& dense, const Matrix<T>& own, const T* identity,
             const T* aggregate, const Rows& rows, const T* gate,
@@ -140,18 +224,10 @@ void filter(const Operator<T>& op, const Matrix<T>& dense, const Matrix<T>& own,
     }
     for (int64_t place = 0; place < rows.count; ++place) {
       const int64_t row = rows[place];
-      Accumulator<T, NV> total;
-      if (op.has_quotient()) {
-        const T* of_class = sums.row(op.class_of[row]) + column;
-        const T* of_node = dense.row(row) + column;
-        for (int i = 0; i < NV; ++i) {
-          Vec<T> x = load(of_node + i * kLanes<T>);
-          if constexpr (ReluGathered) x = relu<T>(x);
-          total.sum[i] = load(of_class + i * kLanes<T>) * op.scale[row] + x * op.diagonal[row];
-        }
-      } else {
-        total = gather<T, NV, ReluGathered>(op.direct, row, dense.data() + column, dense.stride());
-      }
+      const auto total =
+          op.has_quotient()
+              ? of_class<T, NV, ReluGathered>(op, row, dense, sums, column)
+              : gather<T, NV, ReluGathered>(op.direct, row, dense.data() + column, dense.stride());
       const T* mine = own.row(row) + column;
       T* target = out.row(is_packed ? place : row) + column;
       for (int i = 0; i < NV; ++i) {
@@ -167,21 +243,24 @@ void filter(const Operator<T>& op, const Matrix<T>& dense, const Matrix<T>& own,
   });
 }
 
-// One Adam step on rows 0 .. matrix.rows of a weight with gradient matrix * dense; the gradient
-// is never stored.
+// One Adam step on a weight with gradient operator * dense, a row of it for a row of the weight;
+// the gradient is never stored.
 template <class T>
-void multiply_into_adam(const Sparse<T>& matrix, const Matrix<T>& dense, const Adam<T>& adam,
-                        Weight<T>& weight) {
+void multiply_into_adam(const Operator<T>& op, const Matrix<T>& dense, const Matrix<T>& sums,
+                        const Adam<T>& adam, Weight<T>& weight) {
   for_tiles<T>(dense.stride(), [&](auto vectors, int64_t column) {
     constexpr int NV = decltype(vectors)::value;
-    for (int64_t row = 0; row < matrix.rows; ++row) {
-      const auto total = gather<T, NV, false>(matrix, row, dense.data() + column, dense.stride());
-      T* w = weight.value.row(row) + column;
-      T* m = weight.first.row(row) + column;
-      T* v = weight.second.row(row) + column;
-      for (int i = 0; i < NV; ++i)
-        adam.vector(w + i * kLanes<T>, m + i * kLanes<T>, v + i * kLanes<T>, total.sum[i]);
-    }
+    aggregate_rows<T, NV, false>(
+        op, dense, sums, column,
+        [&](int64_t row, const Accumulator<T, NV>& total) HP_INLINE_LAMBDA {
+          weight.template prefetch<NV>(row + kRowsAhead, column);
+          T* w = weight.value.row(row) + column;
+          T* m = weight.first.row(row) + column;
+          T* v = weight.second.row(row) + column;
+          HP_UNROLL
+          for (int i = 0; i < NV; ++i)
+            adam.vector(w + i * kLanes<T>, m + i * kLanes<T>, v + i * kLanes<T>, total.sum[i]);
+        });
   });
 }
 

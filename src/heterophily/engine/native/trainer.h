@@ -26,6 +26,22 @@ inline bool has_enough(const double* losses, int64_t count, const hp_replica& re
   return false;
 }
 
+// Parameters that met no gradient in `epochs` steps, only weight decay.
+template <class T>
+void decay_unused(const Network<T>& network, const hp_replica& replica, int64_t epochs, T* out) {
+  const T* initial = static_cast<const T*>(replica.initial);
+  std::vector<Adam<T>> steps;
+  for (int64_t epoch = 1; epoch <= epochs; ++epoch)
+    steps.emplace_back(replica.lr, replica.weight_decay, replica.is_adamw, epoch);
+  network.for_unused([&](int64_t place, int64_t width) {
+    Weight<T> row(1, width);
+    const Matrix<T> gradient(1, width);
+    std::copy(initial + place, initial + place + width, row.value.data());
+    for (const Adam<T>& step : steps) step.rows(row, 0, 1, gradient.data());
+    std::copy(row.value.data(), row.value.data() + width, out + place);
+  });
+}
+
 template <class T>
 void train_replica(const Graph<T>& graph, const hp_graph& problem, hp_replica& replica,
                    int64_t* epochs_done, const int32_t* stop) {
@@ -44,7 +60,7 @@ void train_replica(const Graph<T>& graph, const hp_graph& problem, hp_replica& r
   replica.epochs = 0;
   int32_t status = HP_MAX_EPOCHS;
 
-  network.forward_evaluation();
+  network.forward_evaluation(1);
   for (int64_t epoch = 1; epoch <= replica.max_epochs; ++epoch) {
     if (__atomic_load_n(stop, __ATOMIC_RELAXED)) {
       status = HP_INTERRUPTED;
@@ -54,7 +70,7 @@ void train_replica(const Graph<T>& graph, const hp_graph& problem, hp_replica& r
     const Adam<T> adam(replica.lr, replica.weight_decay, replica.is_adamw, epoch);
     network.forward_training(static_cast<uint64_t>(epoch));
     train_losses[at] = network.train(train, static_cast<uint64_t>(epoch), adam);
-    network.forward_evaluation();
+    network.forward_evaluation(static_cast<uint64_t>(epoch) + 1);
     const Score score = network.evaluate(validation, nullptr);
     losses[at] = score.loss / static_cast<double>(validation.count);
     accuracies[at] = static_cast<double>(score.right) / static_cast<double>(validation.count);
@@ -81,6 +97,8 @@ void train_replica(const Graph<T>& graph, const hp_graph& problem, hp_replica& r
   }
 
   if (replica.best_epoch) network.predict_best(predictions.data());
+  if (replica.best_epoch && replica.best != nullptr)
+    decay_unused<T>(network, replica, replica.best_epoch, static_cast<T*>(replica.best));
   int64_t right = 0;
   for (int64_t i = 0; i < replica.num_test; ++i)
     right += predictions[replica.test[i]] == problem.labels[replica.test[i]];
