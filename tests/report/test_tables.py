@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import subprocess
 import sys
 from dataclasses import replace
@@ -14,6 +15,7 @@ from heterophily.experiments.statistics import all_pairs
 from heterophily.report.live import Watched, duration, watching
 from heterophily.report.tables import (
     cell_text,
+    data_text,
     grid,
     markdown,
     paired_rows,
@@ -63,6 +65,43 @@ def test_times_stand_beside_those_of_the_paper() -> None:
     assert rows[0][:3] == ["a", "ours", "1.23"]
     assert rows[1][:3] == ["", "paper", "8.25"]
     assert "Milliseconds per epoch:" in markdown(timed)
+    assert summary_lines(timed)[-1] == (
+        "Time per epoch: that of the paper, on its machine, is 6.7 times ours (median over the "
+        "cells)."
+    )
+
+
+def test_the_statement_counts_cells_and_compares_orders() -> None:
+    assert summary_lines(TABLE)[1:] == [
+        "Cells run: 4 of 6 (12 runs).",
+        "1 of 2 lie within one published standard deviation (* marks the others), 2 within two; "
+        "mean difference to the paper -1.33 points, mean size 5.33.",
+        "Order of the models beside the paper's: Spearman correlation 1.00, mean over the datasets "
+        "(x 1.00).",
+    ]
+
+
+def test_the_data_is_json_with_one_cell_a_line() -> None:
+    text = data_text(TABLE)
+    assert json.loads(text) == json.loads(json.dumps(TABLE.to_dict()))
+    assert sum(line.startswith(' {"row"') for line in text.splitlines()) == len(TABLE.cells)
+
+
+def test_the_page_says_what_made_it() -> None:
+    facts = {"versions": ("torch 1", "numpy 2"), "finished": ("2026-01-02",), "engine": "native"}
+    made = cell("a", "x", (0.9,), seconds=1800.0, **facts)
+    later = cell("b", "x", (0.8,), versions=("torch 1",), finished=("2026-01-04",), engine="torch")
+    page = markdown(
+        replace(TABLE, cells=(made, later), place="Table 9", command="heterophily paper table t")
+    )
+    for line in (
+        "Study `mine` (Table 9 of the paper), protocol **published**.",
+        "- Trained with the engine native and torch.",
+        "- Command: `heterophily paper table t`",
+        "- Versions: numpy 2, torch 1.",
+        "- Trained 2026-01-02 to 2026-01-04, 0.50 hours of one worker.",
+    ):
+        assert line in page.splitlines()
 
 
 def test_remarks_of_one_kind_are_told_in_one_line() -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from heterophily.diagnosis.known import ANCHORS, known_metrics
 from heterophily.diagnosis.probe import CHANNELS, Probe, p_text
+from heterophily.page.text import printable
 
 if TYPE_CHECKING:
     from heterophily.diagnosis.diagnose import Diagnosis
@@ -27,13 +28,6 @@ SYMBOLS = {
 _BAR = 10
 _SCALE = "0" + " " * (_BAR - 2) + "1"
 _WIDTH = 100
-
-
-def printable(text: str) -> str:
-    """Return text without control characters: names come from strangers' files."""
-    return "".join(
-        letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text
-    )
 
 
 def bar(value: float | None) -> str:

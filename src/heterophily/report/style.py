@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,6 +19,13 @@ if TYPE_CHECKING:
 BLACK, GREY = "#000000", "#6e6e6e"
 ORANGE, SKY, GREEN = "#e69f00", "#56b4e9", "#009e73"
 BLUE, VERMILION, PURPLE = "#0072b2", "#d55e00", "#cc79a7"
+SERIES = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, GREY, BLACK)
+"""Colours of series and classes, in this order."""
+
+CHANNEL_COLOURS = {"low": BLUE, "high": VERMILION, "identity": GREEN, "structure": PURPLE}
+SEQUENTIAL = "cividis"
+"""Colour map for values from low to high."""
+
 DIVERGING = "PuOr_r"
 """Colour map for signed values: orange is positive, purple negative, white zero."""
 
@@ -105,13 +113,43 @@ def accuracy_axis(axes: Axes) -> None:
     axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0, symbol=""))
 
 
+def label(name: object, *, letters: int = 24) -> str:
+    """Return a stranger's name for a picture: short, one line, never read as a formula.
+
+    >>> label("cost in $")
+    'cost in \\\\$'
+    """
+    from heterophily.page.text import printable
+
+    text = printable(str(name))
+    text = text if len(text) <= letters else text[: letters - 1] + "…"
+    return text.replace("$", r"\$")
+
+
+def note_below(figure: Figure, text: str) -> None:
+    """Write a small line under the whole picture; long ones are broken to its width."""
+    import textwrap
+
+    letters = int(figure.get_figwidth() * 19)
+    lines = textwrap.fill(text, letters, break_on_hyphens=False)
+    figure.supxlabel(lines, fontsize=6.5, color=GREY, x=0.01, ha="left")
+
+
+def hide_rest(axes: Any, used: int) -> None:
+    """Make the panels after the first ``used`` ones invisible."""
+    for panel in axes.flat[used:]:
+        panel.set_visible(False)
+
+
 def save(figure: Figure, stem: Path) -> list[Path]:
     """Write ``stem.svg`` and ``stem.png``; each appears whole or not at all."""
     written = []
     for suffix in (".svg", ".png"):
         path = stem.with_name(stem.name + suffix)
         metadata = {"Date": None} if suffix == ".svg" else None
-        with atomic_path(path) as temporary:
+        with atomic_path(path) as temporary, warnings.catch_warnings():
+            # A name in letters that the font of the PNG lacks; the SVG keeps it as text.
+            warnings.filterwarnings("ignore", message="Glyph .* missing from font")
             figure.savefig(temporary, metadata=metadata)
         written.append(path)
     return written

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -91,22 +92,27 @@ def summary_lines(result: TableResult) -> list[str]:
     facts = result.summary()
     lines = [
         f"Protocol {result.protocol}: {PROTOCOLS.get(result.protocol, 'your own')}.",
-        f"{facts['complete']} of {facts['cells']} cells are complete.",
+        f"Cells run: {facts['complete']} of {facts['cells']} ({facts['runs']:,} runs).",
     ]
-    engines = sorted({cell.engine for cell in result.cells if cell.engine})
-    if engines:
+    if engines := result.engines():
         lines.append(f"Trained with the engine {' and '.join(engines)}.")
     if facts["beside_published"]:
         lines.append(
             f"{facts['within_one_std']} of {facts['of_with_std']} lie within one published "
-            f"standard deviation ({FAR} marks the others); mean difference to the paper "
-            f"{100 * facts['mean_difference']:+.2f} points, mean size "
+            f"standard deviation ({FAR} marks the others), {facts['within_two_std']} within two; "
+            f"mean difference to the paper {100 * facts['mean_difference']:+.2f} points, mean size "
             f"{100 * facts['mean_size_of_difference']:.2f}."
         )
     if facts["rank_correlation"] is not None:
+        each = [f"{d} {r:.2f}" for d, r in facts["rank_correlations"].items() if r is not None]
         lines.append(
             "Order of the models beside the paper's: Spearman correlation "
-            f"{facts['rank_correlation']:.2f}, mean over the datasets."
+            f"{facts['rank_correlation']:.2f}, mean over the datasets ({', '.join(each)})."
+        )
+    if facts["median_time_ratio"] is not None:
+        lines.append(
+            "Time per epoch: that of the paper, on its machine, is "
+            f"{facts['median_time_ratio']:.1f} times ours (median over the cells)."
         )
     return lines
 
@@ -139,18 +145,46 @@ def remark_lines(result: TableResult) -> list[str]:
 
 
 def markdown(result: TableResult) -> str:
-    """Return the whole page of a table: title, protocol, accuracies, times, remarks."""
+    """Return the whole page of a table: where it comes from, how far it agrees, the numbers."""
+    place = f" ({result.place} of the paper)" if result.place else ""
     parts = [
         f"# {result.title}",
         "",
-        f"Study `{result.study}`, protocol **{result.protocol}**.",
+        f"Study `{result.study}`{place}, protocol **{result.protocol}**.",
+        "",
+        *(f"- {line}" for line in summary_lines(result)),
+        *(f"- {line}" for line in origin_lines(result)),
+        "",
+        "Test accuracy in percent, mean and standard deviation over the splits:",
+        "",
+        _markdown_grid(*grid(result)),
         "",
     ]
-    parts += [_markdown_grid(*grid(result)), ""]
     if any(cell.published_ms is not None for cell in result.cells):
         parts += ["Milliseconds per epoch:", "", _markdown_grid(*grid(result, measure="time")), ""]
-    parts += [f"- {line}" for line in summary_lines(result) + remark_lines(result)]
-    return "\n".join(parts) + "\n"
+    parts += [f"- {line}" for line in remark_lines(result)]
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def data_text(result: TableResult) -> str:
+    """Return the data of a table as JSON, one cell a line: every accuracy, every key of a run."""
+    content = result.to_dict()
+    cells = ",\n ".join(json.dumps(cell) for cell in content.pop("cells"))
+    head = json.dumps(content, indent=1).removesuffix("\n}")
+    return f'{head},\n "cells": [\n {cells}\n ]\n}}\n'
+
+
+def origin_lines(result: TableResult) -> list[str]:
+    """Say what made the table: command, versions, days, hours of training."""
+    days = sorted({day for cell in result.cells for day in cell.finished})
+    lines = [f"Command: `{result.command}`"] if result.command else []
+    if versions := result.versions():
+        lines.append(f"Versions: {', '.join(versions)}.")
+    if days:
+        span = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
+        hours = result.summary()["seconds"] / 3600
+        lines.append(f"Trained {span}, {hours:.2f} hours of one worker.")
+    return lines
 
 
 def _markdown_grid(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -1,0 +1,154 @@
+"""``heterophily report``: everything about a graph in one HTML file."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from heterophily.cli import sources
+from heterophily.cli.runs import StoreOption, Workers
+from heterophily.errors import InputError
+
+if TYPE_CHECKING:
+    from heterophily.data.graph import Graph
+    from heterophily.experiments.compare import Comparison
+    from heterophily.experiments.portrait import Portrait
+
+
+def report(
+    graph: sources.GraphArgument = None,
+    models: Annotated[
+        str | None, typer.Option(help="Train these models too, with commas between.")
+    ] = None,
+    repeats: Annotated[int, typer.Option(min=1, help="With --models: number of splits.")] = 5,
+    splits: Annotated[str, typer.Option(help="With --models: random, fixed or public.")] = "random",
+    results: Annotated[
+        list[Path] | None,
+        typer.Option(help="A file that compare --out or train --json wrote; repeatable."),
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="The page [NAME-report.html].")] = None,
+    records: Annotated[
+        Path | None, typer.Option(help="Folder of trained models' portraits [NAME-records].")
+    ] = None,
+    store: StoreOption = None,
+    no_train: Annotated[
+        bool, typer.Option("--no-train", help="With --models: use finished runs only.")
+    ] = False,
+    no_maps: Annotated[bool, typer.Option("--no-maps", help="Leave out the t-SNE maps.")] = False,
+    map_nodes: Annotated[
+        int, typer.Option(min=1, max=5000, help="Nodes in the maps and the triangle.")
+    ] = 2000,
+    quick: Annotated[bool, typer.Option("--quick", help="Leave out the channel probe.")] = False,
+    seed: Annotated[int, typer.Option(min=0, help="Of probe, splits, training, maps.")] = 0,
+    engine: Annotated[str, typer.Option(help="auto, native or torch.")] = "auto",
+    max_epochs: Annotated[int | None, typer.Option(min=1, help="Limit on epochs.")] = None,
+    workers: Workers = None,
+    edges: sources.Edges = None,
+    nodes: sources.Nodes = None,
+    label: sources.Label = None,
+    data_folder: sources.DataFolder = None,
+    offline: sources.Offline = False,
+) -> None:
+    """Write one HTML file on a graph: verdict, metrics, probe, and models if they are named.
+
+    Stop any time: trained models are kept, and the same command goes on.
+    """
+    if models is not None and results:
+        raise InputError("--models and --results contradict each other; pass one of them")
+    opened = sources.open_source(
+        graph, edges=edges, nodes=nodes, label=label, data_folder=data_folder, offline=offline
+    )
+    from heterophily.diagnosis.diagnose import diagnose, safe_name
+    from heterophily.report.write import write_report
+
+    words = _words(graph, {"--edges": edges, "--nodes": nodes, "--label": label})
+    found = diagnose(opened, quick=quick, seed=seed, source=words)
+    name = safe_name(opened.name)
+    out = out or Path(f"{name}-report.html")
+    comparison: Any = None
+    portraits: dict[str, list[Portrait]] | None = None
+    if models is not None:
+        from heterophily.cli.studies import names_of
+
+        folder = records or out.with_name(f"{out.stem}-records")
+        comparison, portraits = _trained(
+            opened,
+            names_of(models) or [],
+            folder,
+            store,
+            is_trained=not no_train,
+            repeats=repeats,
+            splits=splits,
+            seed=seed,
+            engine=engine,
+            max_epochs=max_epochs,
+            workers=workers,
+        )
+    elif results:
+        from heterophily.report.results import read_results
+
+        comparison = read_results(results, graph=opened.name)
+    command = f"heterophily report {words} --seed {seed}" + (" --quick" if quick else "")
+    if models is not None:
+        command += f" --models {models} --repeats {repeats} --splits {splits} --engine {engine}"
+        command += "" if max_epochs is None else f" --max-epochs {max_epochs}"
+    command += "".join(f" --results {shlex.quote(str(path))}" for path in results or ())
+    write_report(
+        found,
+        out,
+        graph=opened,
+        comparison=comparison,
+        portraits=portraits,
+        nodes=map_nodes,
+        with_maps=not no_maps,
+        command=command,
+    )
+    print(found.verdict.sentence)
+    print(f"wrote {out}")
+
+
+def _trained(
+    graph: Graph,
+    models: list[str],
+    folder: Path,
+    store: Path | None,
+    *,
+    is_trained: bool,
+    workers: int | None,
+    **how: Any,
+) -> tuple[Comparison, dict[str, list[Portrait]] | None]:
+    """Train what is missing and compare; without training, finished runs must be somewhere."""
+    from heterophily.experiments.compare_finished import compare_portraits, compare_stored
+    from heterophily.experiments.portray import portray
+    from heterophily.experiments.store import Store, default_path
+    from heterophily.training.progress import progress_bar
+
+    names = list(dict.fromkeys(models))
+    if not names:
+        raise InputError("--models is empty; name models with commas between")
+    where = store or default_path()
+    if not is_trained and not folder.is_dir():
+        with Store(where, must_exist=True) as opened:
+            return compare_stored(graph, names, store=opened, **how), None
+    with Store(where) as opened, progress_bar("training") as progress:
+        portraits = portray(
+            graph,
+            names,
+            folder=folder,
+            preset=None,
+            is_trained=is_trained,
+            store=opened,
+            workers=workers,
+            progress=progress,
+            **how,
+        )
+    return compare_portraits(portraits), portraits
+
+
+def _words(graph: str | None, named: dict[str, Any]) -> str:
+    words = [] if graph is None else [graph]
+    words += [word for option, value in named.items() if value for word in (option, str(value))]
+    return shlex.join(words)

@@ -1,0 +1,125 @@
+"""Results that other commands wrote, brought into the one form that the report shows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from heterophily.errors import InputError
+from heterophily.experiments.statistics import all_pairs
+
+_TEST_TO_TRAIN = 1 / 3  # of the random 60/20/20 splits
+
+
+def read_results(paths: Sequence[Path], *, graph: str) -> dict[str, Any]:
+    """Read what ``compare --out`` and ``train --json`` wrote about one graph.
+
+    One file of a comparison is taken as it is. Several files of ``train`` become a comparison:
+    with paired tests when they were trained on the same random splits, without otherwise.
+    """
+    contents = [(path, _read(path)) for path in paths]
+    for path, content in contents:
+        if content.get("graph") != graph:
+            raise InputError(
+                f"{path} is about the graph {content.get('graph')!r}, not about {graph!r}"
+            )
+    compared = [content for _, content in contents if "models" in content]
+    if compared:
+        if len(contents) > 1:
+            raise InputError(
+                f"{contents[0][0]} and {contents[1][0]}: give one file of compare, or files of "
+                "train, not both"
+            )
+        return compared[0]
+    return _joined([content for _, content in contents])
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except (ValueError, OSError) as error:
+        raise InputError(f"{path} is not JSON of heterophily compare or train") from error
+    if not isinstance(content, dict) or not (_is_comparison(content) or _is_training(content)):
+        raise InputError(
+            f"{path} holds no results; --results takes what heterophily compare --out or train "
+            "--json wrote"
+        )
+    return content
+
+
+_CELL = {
+    *("row", "mean", "std", "test", "validation", "epochs", "ms_per_epoch"),
+}
+_TEST = {"first", "second", "splits", "difference", "p_value", "wilcoxon", "corrected"}
+
+
+def _is_comparison(content: Mapping[str, Any]) -> bool:
+    wanted = {"graph", "splits", "models", "tests", "best", "rivals", "remarks"}
+    if not wanted <= content.keys() or not content["models"]:
+        return False
+    parts = ((content["models"], _CELL), (content["tests"], _TEST))
+    return all(
+        isinstance(rows, list)
+        and all(isinstance(row, dict) and fields <= row.keys() for row in rows)
+        for rows, fields in parts
+    )
+
+
+def _is_training(content: Mapping[str, Any]) -> bool:
+    accuracy = content.get("test_accuracy")
+    wanted = {"model", "graph", "protocol", "hyperparameters", "validation_accuracy", "epochs"}
+    return (
+        wanted <= content.keys()
+        and isinstance(accuracy, dict)
+        and {"mean", "std", "values"} <= accuracy.keys()
+    )
+
+
+def _joined(reports: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    cells = {
+        str(report["model"]): {
+            "row": str(report["model"]),
+            "mean": report["test_accuracy"]["mean"],
+            "std": report["test_accuracy"]["std"],
+            "test": report["test_accuracy"]["values"],
+            "validation": report["validation_accuracy"]["values"],
+            "epochs": report["epochs"],
+            "ms_per_epoch": report.get("ms_per_epoch"),
+        }
+        for report in reports
+    }
+    kinds = {
+        (r["protocol"], r["hyperparameters"].get("seed"), len(r["test_accuracy"]["values"]))
+        for r in reports
+    }
+    protocol, _, count = next(iter(kinds))
+    is_paired = len(kinds) == 1 and protocol == "random" and count > 1 and len(cells) > 1
+    tests = (
+        all_pairs({row: cell["test"] for row, cell in cells.items()}, test_to_train=_TEST_TO_TRAIN)
+        if is_paired
+        else ()
+    )
+    models = sorted(cells.values(), key=lambda cell: -float(np.nan_to_num(cell["mean"])))
+    best = models[0]["row"]
+    rivals = [
+        t.second if t.first == best else t.first
+        for t in tests
+        if best in (t.first, t.second) and not t.is_significant()
+    ]
+    remarks = [] if is_paired or len(cells) < 2 else ["the models were not on the same splits"]
+    return {
+        "graph": reports[0]["graph"],
+        "splits": protocol if len({kind[0] for kind in kinds}) == 1 else "different",
+        "models": models,
+        "tests": [asdict(test) for test in tests],
+        "best": best,
+        "rivals": rivals,
+        "remarks": remarks,
+    }

@@ -1,0 +1,1 @@
+"""Parts of the report, one file each: from a record to HTML."""

@@ -1,0 +1,46 @@
+"""Finished runs compare like ``compare``; what is missing is told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from experiments.small import small_graph
+
+from heterophily.errors import InputError
+from heterophily.experiments.compare import compare
+from heterophily.experiments.compare_finished import compare_portraits, compare_stored
+from heterophily.experiments.executor import InProcess
+from heterophily.experiments.portray import portray
+from heterophily.experiments.store import Store
+
+HOW = {"preset": None, "engine": "torch", "workers": 1, "max_epochs": 12}
+
+
+def test_portraits_compare_like_compare(tmp_path: Path) -> None:
+    """Keys, splits and accuracies are those of compare; it then finds every run finished."""
+    graph, names = small_graph(), ["sgc-1", "mlp-1"]
+    how = {**HOW, "max_epochs": None}
+    with Store(tmp_path / "runs.sqlite") as store:
+        portraits = portray(graph, names, folder=tmp_path, repeats=2, store=store, **how)
+        before = len(store)
+        theirs = compare(graph, names, store=store, repeats=2, executor=InProcess(), engine="torch")
+        assert len(store) == before == 4
+        stored = compare_stored(graph, names, store=store, repeats=2, engine="torch")
+    ours = compare_portraits(portraits)
+    expected = theirs.to_dict()
+    for found in (ours.to_dict(), stored.to_dict()):
+        for name in ("graph", "splits", "best", "rivals", "tests"):
+            assert found[name] == expected[name]
+        assert [c["test"] for c in found["models"]] == [c["test"] for c in expected["models"]]
+
+
+def test_one_model_or_one_split_has_no_test(tmp_path: Path) -> None:
+    portraits = portray(small_graph(), ["gcn", "mlp-1"], folder=tmp_path, **HOW)
+    assert compare_portraits(portraits).tests == ()
+    assert compare_portraits({"gcn": portraits["gcn"]}).best.row == "gcn"
+
+
+def test_a_store_without_the_runs_is_told(tmp_path: Path) -> None:
+    with Store(tmp_path / "runs.sqlite") as store, pytest.raises(InputError, match="4 of 4 runs"):
+        compare_stored(small_graph(), ["gcn", "mlp-1"], store=store, repeats=2, engine="torch")

@@ -1,0 +1,94 @@
+"""Portraits are trained once and agree with the trainer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from experiments.small import small_graph
+
+from heterophily.errors import InputError, UnknownNameError
+from heterophily.experiments import portray as module
+from heterophily.experiments.portray import portray
+from heterophily.experiments.train import train
+from heterophily.training.config import TrainConfig
+
+HOW = {"preset": None, "engine": "torch", "workers": 1, "max_epochs": 12}
+
+
+def test_a_portrait_shows_the_model_that_train_reports(tmp_path: Path) -> None:
+    graph = small_graph()
+    found = portray(graph, ["acm-gcn"], folder=tmp_path, repeats=2, **HOW)["acm-gcn"]
+    report = train(
+        "acm-gcn", graph, repeats=2, config=TrainConfig(max_epochs=12), workers=1, engine="torch"
+    )
+    for made, result in zip(found, report.results, strict=True):
+        assert made.test_accuracy == result.test_accuracy
+        assert np.array_equal(made.predictions, result.predictions)
+        assert np.array_equal(made.logits.argmax(1), made.predictions)
+        is_right = made.predictions == made.labels
+        assert is_right[made.test].mean() == pytest.approx(made.test_accuracy)
+        assert made.channels == ("low", "high", "identity")
+        assert [w.shape for w in made.weights] == [(graph.num_nodes, 3)] * 2
+        for weights in made.weights:
+            assert weights.sum(axis=1) == pytest.approx(np.ones(graph.num_nodes), abs=1e-5)
+
+
+def test_the_channels_mixed_by_the_weights_are_the_logits(tmp_path: Path) -> None:
+    made = portray(small_graph(), ["acm-gcn"], folder=tmp_path, **HOW)["acm-gcn"][0]
+    mixed = sum(made.weights[-1][:, [k]] * made.outputs[k] for k in range(3))
+    assert mixed == pytest.approx(made.logits, abs=1e-4)
+
+
+def test_what_is_there_is_not_trained_again(tmp_path: Path, monkeypatch) -> None:
+    first = portray(small_graph(), ["gcn"], folder=tmp_path, repeats=2, **HOW)
+
+    def refuse(*arguments: object, **options: object) -> None:
+        raise AssertionError("trained again")
+
+    monkeypatch.setattr(module, "fit_replicas", refuse)
+    again = portray(small_graph(), ["gcn"], folder=tmp_path, repeats=2, **HOW)
+    assert [p.record.answer for p in again["gcn"]] == [p.record.answer for p in first["gcn"]]
+
+
+def test_a_model_without_mixing_has_no_weights(tmp_path: Path) -> None:
+    made = portray(small_graph(), ["mlp-2"], folder=tmp_path, **HOW)["mlp-2"][0]
+    assert (made.channels, made.weights, made.outputs) == ((), (), ())
+
+
+def test_without_training_missing_portraits_are_counted(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"2 of 2 trained models are not in .* --no-train"):
+        portray(small_graph(), ["gcn"], folder=tmp_path, repeats=2, is_trained=False, **HOW)
+
+
+def test_an_interrupted_batch_keeps_what_is_finished(tmp_path: Path, monkeypatch) -> None:
+    """Two of three replicas were done when Ctrl-C came: the next call trains the third only."""
+    trained: list[int] = []
+    whole = module.fit_replicas
+
+    def interrupted(replicas, *arguments, **options):
+        results = whole(replicas[:2], *arguments, **options)
+        trained.append(len(replicas))
+        return replace(results, interrupted=True)
+
+    how = {**HOW, "workers": 3}
+    monkeypatch.setattr(module, "fit_replicas", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        portray(small_graph(), ["sgc-1"], folder=tmp_path, repeats=3, **how)
+    assert len(list(tmp_path.iterdir())) == 2
+
+    def counted(replicas, *arguments, **options):
+        trained.append(len(replicas))
+        return whole(replicas, *arguments, **options)
+
+    monkeypatch.setattr(module, "fit_replicas", counted)
+    found = portray(small_graph(), ["sgc-1"], folder=tmp_path, repeats=3, **how)
+    assert trained == [3, 1]
+    assert [made.split for made in found["sgc-1"]] == [0, 1, 2]
+
+
+def test_an_unknown_preset_is_refused_even_where_it_has_no_settings(tmp_path: Path) -> None:
+    with pytest.raises(UnknownNameError, match="did you mean 'paper'"):
+        portray(small_graph(), ["gcn"], folder=tmp_path, preset="papr", engine="torch")
