@@ -1,0 +1,106 @@
+"""``heterophily serve``: the page in your browser, on this machine only unless told otherwise."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from heterophily.cli import sources
+from heterophily.cli.runs import StoreOption
+from heterophily.errors import InputError, MissingExtraError
+
+if TYPE_CHECKING:
+    import socket
+
+
+def serve(
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port to listen on.")] = 8765,
+    is_opened: Annotated[
+        bool, typer.Option("--open/--no-open", help="Open the page in a browser.")
+    ] = True,
+    work_folder: Annotated[
+        Path | None, typer.Option(help="Uploads and jobs [default: in the user's cache].")
+    ] = None,
+    store: StoreOption = None,
+    max_upload_mb: Annotated[int, typer.Option(min=1, help="Largest upload.")] = 100,
+    max_jobs: Annotated[int, typer.Option(min=1, help="Jobs that run side by side.")] = 2,
+    data_folder: sources.DataFolder = None,
+) -> None:
+    """Open the page: a playground, a diagnosis of your graph, and stored results.
+
+    Ctrl-C ends it. Comparisons that were at work can be resumed next time.
+    """
+    try:
+        import uvicorn
+
+        from heterophily.web.app import create_app
+    except ImportError as error:
+        raise MissingExtraError(
+            f"the page needs an optional package ({error.name}): pip install 'heterophily[web]'"
+        ) from error
+    from heterophily.data.catalog import cache_folder
+    from heterophily.experiments.store import default_path
+    from heterophily.web.settings import WebSettings
+
+    settings = WebSettings(
+        work_folder=work_folder or cache_folder() / "page",
+        store=store or default_path(),
+        host=host,
+        port=port,
+        max_upload_mb=max_upload_mb,
+        max_jobs=max_jobs,
+        data_folder=data_folder,
+    )
+    listener = listen(host, port)
+    try:
+        app = create_app(settings)
+        shown = f"http://{f'[{host}]' if ':' in host else host}:{port}/"
+        print(f"heterophily is at {shown} (Ctrl-C ends it)", flush=True)
+        if not settings.is_loopback:
+            print(
+                f"warning: everybody who can reach {host} can use this page, there is no "
+                "password; use --host 127.0.0.1 to keep it on this machine",
+                file=sys.stderr,
+                flush=True,
+            )
+        if is_opened:
+            typer.launch(shown)
+        config = uvicorn.Config(
+            app,
+            log_level="warning",
+            ws="none",
+            server_header=False,
+            proxy_headers=False,
+            timeout_graceful_shutdown=2,
+        )
+        uvicorn.Server(config).run(sockets=[listener])
+    finally:
+        listener.close()
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Return a listening socket, or say in one sentence why there is none."""
+    import socket
+
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        listener = socket.socket(family, kind, protocol)
+    except (socket.gaierror, UnicodeError) as error:
+        raise InputError(f"--host {host}: no such address ({error})") from error
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen(128)
+    except OSError as error:
+        listener.close()
+        raise InputError(
+            f"cannot listen on {host} port {port} ({error.strerror}); choose another one with "
+            "--port, or stop the program that uses it"
+        ) from error
+    return listener

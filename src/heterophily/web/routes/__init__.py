@@ -1,0 +1,1 @@
+"""The addresses of the page: one file per view."""

@@ -1,0 +1,90 @@
+// One graph: verdict first, then the numbers behind it, then models compared on it.
+
+import { follow, get, getKnown } from "./api.js";
+import { heatMap, histogram, standing, strip } from "./charts.js";
+import { comparison } from "./comparison.js";
+import { announce, errorBox, h, percent, replace, spread, symbol, words } from "./dom.js";
+
+const KINDS = { homophilic: "Homophilic", harmless: "Harmless heterophily", harmful: "Harmful heterophily", little: "The graph adds little" };
+const CHANNELS = { own: "own features, X", low: "mean with neighbours, ÂX", high: "difference, X − ÂX", mixed: "all three side by side" };
+
+export async function graph(page, asked) {
+  const id = encodeURIComponent(asked);
+  const [known, facts] = await Promise.all([getKnown(), get(`/api/graphs/${id}`)]);
+  const body = h("div", {}, h("section", { class: "card" }, h("p", { class: "dim", role: "status" }, "Diagnosing …"), h("progress", {})));
+  const models = h("div", { style: { marginTop: "1.1rem" } });
+  const { found, done } = facts.report;
+  replace(page,
+    h("div", { class: "row between head" },
+      h("div", {}, h("h1", {}, facts.name),
+        h("p", { class: "dim" }, facts.headline.slice(facts.headline.indexOf(":") + 2), found.length + done.length ? ` · ${[...found, ...done].join("; ")}` : "")),
+      h("div", { class: "row" },
+        h("a", { class: "button", id: "report", href: `/api/graphs/${id}/report.html`, target: "_blank", rel: "noopener", hidden: true }, "Open the report"),
+        h("a", { class: "button", href: "#graph" }, "Another graph"))),
+    body, models);
+
+  const leaveModels = comparison(models, facts, known);
+  const job = facts.jobs.findLast((one) => one.kind === "diagnosis");
+  const unfollow = job ? follow(job.id, {
+    state: async ({ state, error }) => {
+      if (state === "failed" || state === "stopped") replace(body, errorBox(error ?? "the diagnosis was stopped"));
+      if (state === "done") {
+        const diagnosis = await get(`/api/graphs/${id}/diagnosis`);
+        replace(body, sections(diagnosis, facts, known));
+        page.querySelector("#report").hidden = false;
+        announce(diagnosis.verdict.sentence);
+      }
+    },
+  }) : null;
+  return () => { unfollow?.(); leaveModels(); };
+}
+
+function sections(diagnosis, facts, known) {
+  const { verdict, metrics, probe, plots } = diagnosis;
+  const place = standing(known.datasets, metrics, facts.name);
+  return [
+    h("section", { class: `card verdict ${verdict.kind}`, "aria-label": "Verdict" },
+      h("span", { class: "badge" }, KINDS[verdict.kind] ?? verdict.kind),
+      h("p", { class: "sentence", id: "verdict" }, verdict.sentence),
+      h("ul", {}, verdict.because.map((reason) => h("li", {}, reason))),
+      verdict.notes.map((note) => h("p", { class: "alert" }, note))),
+    h("div", { class: "grid two" },
+      place && card("Where it stands", place, h("p", { class: "dim small" }, "Left and high: neighbours differ, yet aggregated labels keep the classes apart.")),
+      probe && card("What each channel knows", probeTable(probe)),
+      plots.local_homophily && card("Local homophily", histogram(plots.local_homophily), h("p", { class: "dim small" }, "Number of nodes. One mean hides whether all nodes are alike in this.")),
+      plots.compatibility && card("Who is linked with whom", heatMap(plots.compatibility), h("p", { class: "dim small" }, "Percent of the edges of the row's class that lead to the column's class."))),
+    card("Metrics", h("div", { class: "scroll" }, metricTable(metrics, verdict.metric_spreads ?? {}, known))),
+  ];
+}
+
+const card = (title, ...content) => h("section", { class: "card", "aria-label": title }, h("h2", {}, title), content);
+
+function metricTable(metrics, spreads, known) {
+  return h("table", {},
+    h("thead", {}, h("tr", {}, h("th", {}, "metric"), h("th", { class: "number" }, "value"), h("th", { class: "wide-only" }, "from 0 to 1; ticks: datasets of the paper"))),
+    h("tbody", {}, Object.entries(metrics).map(([name, value]) => {
+      const others = Object.fromEntries(Object.entries(known.datasets).map(([dataset, values]) => [dataset, values[name]]));
+      const about = spreads[name] ? ` ± ${spreads[name].toFixed(3)}` : "";
+      return h("tr", {}, h("td", {}, `${words(name)} `, symbol(known.metrics[name])),
+        h("td", { class: "number" }, value === null ? "undefined" : `${value.toFixed(3)}${about}`),
+        h("td", { class: "wide-only" }, strip(value, others)));
+    })));
+}
+
+function probeTable(probe) {
+  const against = (name) => {
+    const test = probe.comparisons[`${name}_against_own`];
+    if (!test) return "";
+    const p = test.p_value < 0.001 ? "p < 0.001" : `p = ${test.p_value.toFixed(3)}`;
+    return `${test.difference >= 0 ? "+" : "−"}${percent(Math.abs(test.difference))}, ${p}`;
+  };
+  return [
+    h("div", { class: "scroll" }, h("table", {},
+      h("thead", {}, h("tr", {}, h("th", {}, "channel"), h("th", { class: "number" }, "accuracy, %"), h("th", { class: "number" }, "against own"))),
+      h("tbody", {}, Object.entries(probe.channels).map(([name, score]) => h("tr", {},
+        h("td", {}, h("b", {}, name), h("div", { class: "dim small" }, CHANNELS[name])),
+        h("td", { class: "number" }, spread(score.mean, score.std)),
+        h("td", { class: "number dim small" }, against(name))))))),
+    h("p", { class: "dim small" }, `Linear classifiers on ${probe.nodes.toLocaleString("en")} labelled nodes, ${probe.folds} folds × ${probe.repeats}; p from a corrected paired t-test.`),
+  ];
+}

@@ -1,0 +1,129 @@
+// Your graphs: drop files, take an example, or come back to an earlier one.
+
+import { get, getKnown, post, remove, send } from "./api.js";
+import { errorBox, h, replace } from "./dom.js";
+
+const ROLES = { edges: "table of edges", nodes: "table of nodes", graph: "whole graph" };
+
+export async function graphs(page) {
+  const [known, earlier] = await Promise.all([getKnown(), get("/api/graphs")]);
+  let chosen = []; // {file, role}
+  const below = h("div", {});
+  const input = h("input", { type: "file", multiple: true, class: "hidden", id: "files", tabindex: -1, onchange: () => take(input.files) });
+  const zone = h("div", { class: "drop" },
+    h("h2", {}, "Drop your graph here"),
+    h("p", { class: "dim" }, "A table of edges and a table of nodes (.csv, .tsv, .parquet), or one .npz, .graphml or .gexf file."),
+    h("p", {}, h("button", { type: "button", class: "primary", onclick: () => input.click() }, "Choose files"), input),
+    h("p", { class: "dim small" }, `At most ${known.max_upload_mb} MB. Files stay on this machine.`));
+  zone.addEventListener("dragover", (event) => { event.preventDefault(); zone.classList.add("over"); });
+  zone.addEventListener("dragleave", () => zone.classList.remove("over"));
+  zone.addEventListener("drop", (event) => {
+    event.preventDefault();
+    zone.classList.remove("over");
+    take(event.dataTransfer.files);
+  });
+  const list = h("section", { class: "card", "aria-label": "Earlier graphs" });
+
+  replace(page,
+    h("h1", {}, "Is the heterophily of your graph harmful?"),
+    h("p", { class: "lead" }, "Get a verdict with the numbers behind it, then compare models on your own data."),
+    zone, below,
+    h("div", { class: "card", style: { marginTop: "1.1rem" } },
+      h("h2", {}, "Or take an example"),
+      h("div", { class: "chips" }, Object.entries(known.examples).map(([name, text]) =>
+        h("button", { type: "button", onclick: () => open(() => post("/api/graphs/examples", { name })) }, h("b", {}, name), h("span", { class: "dim wide-only" }, ` · ${text}`))))),
+    list);
+  showEarlier(earlier);
+
+  function showEarlier(found) {
+    list.hidden = !found.length;
+    replace(list, h("h2", {}, "Earlier graphs"), h("ul", { class: "graph-list" }, found.map((graph) =>
+      h("li", {},
+        h("span", {}, h("a", { href: `#graph/${graph.id}` }, graph.name),
+          h("span", { class: "dim small" }, ` ${graph.headline.slice(graph.headline.indexOf(":") + 1)}`)),
+        h("button", { type: "button", class: "quiet", "aria-label": `Remove ${graph.name}`, onclick: async () => {
+          try {
+            await remove(`/api/graphs/${graph.id}`);
+            showEarlier(await get("/api/graphs"));
+          } catch (error) {
+            replace(below, errorBox(error.message));
+          }
+        } }, "Remove")))));
+  }
+
+  // Guess what each file is by its name; two tables are edges and nodes.
+  function take(files) {
+    chosen = [...files].slice(0, 3).map((file) => ({ file, role: guess(file.name, known.endings) }));
+    const tables = chosen.filter(({ role }) => role !== "graph");
+    if (tables.length === 2 && tables[0].role === tables[1].role) {
+      const [more, fewer] = [...tables].sort((one, other) => other.file.size - one.file.size);
+      more.role = "edges";
+      fewer.role = "nodes";
+    }
+    input.value = "";
+    stage();
+    upload();
+  }
+
+  function stage(problem) {
+    const label = h("input", { type: "text", name: "label", placeholder: "label, y or class", value: stage.label ?? "" });
+    const ignore = h("input", { type: "text", name: "ignore", placeholder: "a, b", value: stage.ignore ?? "" });
+    const header = h("input", { type: "checkbox", checked: stage.header ?? true });
+    const directed = h("input", { type: "checkbox", checked: stage.directed ?? false });
+    stage.read = () => Object.assign(stage, { label: label.value, ignore: ignore.value, header: header.checked, directed: directed.checked });
+    replace(below, h("section", { class: "card", "aria-label": "Chosen files", style: { marginTop: "1.1rem" } },
+      h("h2", {}, "Chosen files"),
+      chosen.map((item) => h("p", { class: "row" },
+        h("select", { "aria-label": `What ${item.file.name} is`, onchange: (event) => { item.role = event.target.value; } },
+          Object.entries(ROLES).map(([value, text]) => h("option", { value, selected: value === item.role }, text))),
+        h("span", {}, item.file.name), h("span", { class: "dim small" }, size(item.file.size)))),
+      h("div", { class: "row" },
+        h("label", { class: "field" }, "Label column", label),
+        h("label", { class: "field" }, "Columns to leave out", ignore),
+        h("label", { class: "row" }, header, "first line holds names"),
+        h("label", { class: "row" }, directed, "keep direction")),
+      h("p", { class: "row", style: { marginTop: "0.9rem" } }, h("button", { type: "button", class: "primary", onclick: upload }, "Diagnose")),
+      problem && errorBox(problem)));
+  }
+
+  function upload() {
+    stage.read();
+    const form = new FormData();
+    for (const { file, role } of chosen) form.append(role, file, file.name);
+    form.append("label", stage.label);
+    form.append("ignore", stage.ignore);
+    form.append("has_header", stage.header);
+    form.append("is_directed", stage.directed);
+    const total = chosen.reduce((sum, { file }) => sum + file.size, 0);
+    if (total > known.max_upload_mb * 2 ** 20) {
+      stage(`these files are larger than ${known.max_upload_mb} MB; send less, or start heterophily serve with a larger --max-upload-mb`);
+      return;
+    }
+    open(() => send("/api/graphs", form), stage);
+  }
+
+  async function open(request, refused = (sentence) => replace(below, errorBox(sentence))) {
+    zone.setAttribute("aria-busy", "true");
+    const note = h("p", { class: "dim", role: "status" }, "Reading …");
+    below.append(note);
+    try {
+      const { graph } = await request();
+      location.hash = `graph/${graph.id}`;
+    } catch (error) {
+      refused(error.message);
+    } finally {
+      note.remove();
+      zone.removeAttribute("aria-busy");
+    }
+  }
+}
+
+function guess(name, endings) {
+  const bare = name.toLowerCase().replace(/\.gz$/, "");
+  if (endings.graph.some((ending) => bare.endsWith(ending))) return "graph";
+  return /node|vert|feature|label/.test(bare) ? "nodes" : "edges";
+}
+
+function size(bytes) {
+  return bytes > 1e6 ? `${(bytes / 1e6).toFixed(1)} MB` : `${Math.max(1, Math.round(bytes / 1e3))} kB`;
+}

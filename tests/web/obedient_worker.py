@@ -1,0 +1,40 @@
+"""A worker process whose one task does what the request says: for the tests of jobs."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Mapping
+from types import ModuleType
+from typing import Any
+
+from heterophily.errors import InputError
+from heterophily.web import worker
+
+
+def obey(request: Mapping[str, Any], context: worker.Context) -> dict[str, Any]:
+    for number in range(request.get("steps", 1)):
+        context.emit("step", number=number, pid=os.getpid(), place=os.getcwd())
+        time.sleep(request.get("seconds", 0))
+    if "chdir" in request:
+        os.chdir(request["folder"])
+    if "exit" in request:
+        os._exit(request["exit"])
+    if "refuse" in request:
+        raise InputError(request["refuse"])
+    if "fault" in request:
+        raise KeyError(request["fault"])
+    return {
+        "value": float("nan") if request.get("nan") else 1.5,
+        "cwd_is_known": "folder" in request,
+    }
+
+
+catalog: Any = ModuleType("heterophily.web.tasks.catalog")
+catalog.TASKS = dict.fromkeys(("comparison", "playground", "study"), obey)
+catalog.warm_up = lambda: None
+sys.modules[catalog.__name__] = catalog
+
+if __name__ == "__main__":
+    worker.main()

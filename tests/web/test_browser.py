@@ -1,0 +1,286 @@
+"""The page in a real browser, as a person uses it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from web.conftest import Live
+
+pytest.importorskip("selenium", reason="selenium is not installed")
+from selenium import webdriver
+from selenium.common.exceptions import StaleElementReferenceException, TimeoutException
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import WebDriverWait
+
+SECONDS = 120
+HOSTILE = "<img src=x onerror=window.hacked=1>"
+NODES = "id,label,x,y\n" + "".join(
+    f"{i},{('calm', HOSTILE)[i % 2]},{i % 2 + (i % 7) / 9},{(i * 5) % 11}\n" for i in range(40)
+)
+EDGES = "source,target\n" + "".join(f"{i},{(i * 3 + 1) % 40}\n" for i in range(40))
+DROP = """
+const transfer = new DataTransfer();
+for (const [name, text] of Object.entries(arguments[0])) transfer.items.add(new File([text], name));
+document.querySelector(".drop").dispatchEvent(
+  new DragEvent("drop", { dataTransfer: transfer, bubbles: true, cancelable: true }));
+"""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    found = [shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome")]
+    binary, driver = next(filter(None, found), None), shutil.which("chromedriver")
+    if binary is None or driver is None:
+        pytest.skip("no chromium with chromedriver on this machine (Debian: chromium-driver)")
+    options = webdriver.ChromeOptions()
+    options.binary_location = binary
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    for argument in ("--headless=new", "--disable-dev-shm-usage", "--window-size=1280,1000"):
+        options.add_argument(argument)
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        options.add_argument("--no-sandbox")  # chromium refuses its sandbox to root
+    opened = webdriver.Chrome(options=options, service=Service(driver))
+    opened.set_page_load_timeout(SECONDS)
+    opened.set_script_timeout(SECONDS)
+    yield opened
+    opened.quit()
+
+
+@pytest.fixture
+def page(browser: Any, live: Live) -> Iterator[Page]:
+    browser.get_log("browser")
+    shown = Page(browser, live)
+    yield shown
+    for handle in browser.window_handles[1:]:
+        browser.switch_to.window(handle)
+        browser.close()
+    browser.switch_to.window(browser.window_handles[0])
+    complaints = [entry for entry in browser.get_log("browser") if entry["level"] != "INFO"]
+    assert complaints == []
+
+
+class Page:
+    """Short words for what a person does."""
+
+    def __init__(self, browser: Any, live: Live) -> None:
+        self.browser, self.live = browser, live
+
+    def open(self, view: str) -> None:
+        self.browser.get("about:blank")
+        self.browser.get(f"{self.live.url}/#{view}")
+
+    def all(self, selector: str) -> list[Any]:
+        return list(self.browser.find_elements(By.CSS_SELECTOR, selector))
+
+    def one(self, selector: str) -> Any:
+        return self.wait(lambda: self.all(selector))[0]
+
+    def text(self, selector: str) -> str:
+        """Wait for an element with a text; return that."""
+        found = self.wait(lambda: next((e.text for e in self.all(selector) if e.text), None))
+        return str(found)
+
+    def button(self, text: str) -> Any:
+        return self.wait(
+            lambda: next((b for b in self.all("button") if b.text.startswith(text)), None)
+        )
+
+    def wait(self, condition: Callable[[], Any]) -> Any:
+        waiting = WebDriverWait(
+            self.browser,
+            SECONDS,
+            poll_frequency=0.1,
+            ignored_exceptions=(StaleElementReferenceException,),
+        )
+        try:
+            return waiting.until(lambda _: condition())
+        except TimeoutException:
+            shown = self.script("return location.href + document.body.innerText")
+            raise AssertionError(f"waited {SECONDS} s in vain; the page shows: {shown}") from None
+
+    def script(self, code: str, *arguments: Any) -> Any:
+        return self.browser.execute_script(code, *arguments)
+
+
+def test_moving_a_slider_changes_the_metrics_and_the_accuracies(page: Page) -> None:
+    page.open("playground")
+    value = '[data-metric="edge_homophily"] b'
+    assert page.text(value) == "0.200"
+    slider = page.one("#slider-homophily")
+    for _ in range(14):
+        slider.send_keys(Keys.ARROW_RIGHT)
+    page.wait(lambda: page.text(value) == "0.900")
+    accuracy = '[data-model="acm-gcn"] .value'
+    page.wait(lambda: "%" in page.text(accuracy))
+    assert float(page.text(accuracy).split()[0]) > 80  # alike neighbours make it easy
+    page.wait(lambda: len(page.all(".series.gcn circle")) >= 1)
+    assert "points" in page.text(".insight") or "no difference" in page.text(".insight")
+    drawn = page.script(
+        "const c = document.querySelector('canvas');"
+        "return c.getContext('2d').getImageData(0, 0, c.width, c.height).data.some((v) => v > 0)"
+    )
+    assert drawn
+
+
+def test_a_setting_that_is_impossible_is_said_in_place(page: Page) -> None:
+    page.open("playground")
+    page.one("#slider-nodes").send_keys(Keys.HOME)
+    page.one("#slider-classes").send_keys(Keys.END)
+    page.one("#slider-degree").send_keys(Keys.END)
+    page.one("#slider-homophily").send_keys(Keys.END)
+    assert "these classes allow" in page.text(".error")
+    page.browser.get_log("browser")  # the browser notes every refused request
+
+
+def test_from_dropped_files_to_a_verdict_a_comparison_and_its_report(page: Page) -> None:
+    page.open("graph")
+    page.one(".drop")
+    page.script(DROP, {"my nodes.csv": NODES, "edges.csv": EDGES})
+    assert page.text("#verdict").endswith(".")
+    assert HOSTILE in page.script(
+        "return [...document.querySelectorAll('svg title')].map((t) => t.textContent).join()"
+    )
+    for box in page.all(".chip input"):
+        if box.is_selected() != (box.get_attribute("value") in ("mlp-2", "gcn")):
+            box.click()
+    repeats = page.one("input[type=number]")
+    repeats.clear()
+    repeats.send_keys("2")
+    page.button("Compare").click()
+    page.wait(
+        lambda: page.one("#comparison-state").get_attribute("data-state") in ("done", "failed")
+    )
+    assert page.text("#comparison-state") == "Finished: 4 runs"
+    assert "±" in page.text("#comparison-table")
+    assert page.text(".insight").startswith("Best: ")
+    files = [link.text for link in page.all("a.button[href*='/files/']")]
+    assert files == ["Data", "Report", "Model", "Predictions"]
+    next(link for link in page.all("a.button") if link.text == "Report").click()
+    page.wait(lambda: len(page.browser.window_handles) == 2)
+    page.browser.switch_to.window(page.browser.window_handles[1])
+    page.wait(lambda: page.browser.title == "Report on edges")
+    assert "Class compatibility" in page.text("body")
+    assert page.script("return window.hacked") is None
+
+
+def test_a_comparison_can_be_stopped_and_resumed(page: Page) -> None:
+    page.open("graph")
+    page.button("digits").click()
+    page.text("#verdict")
+    page.button("Compare").click()
+    page.wait(lambda: "of 40 runs" in page.text("#comparison-state"))
+    page.button("Stop").click()
+    state = '#comparison-state[data-state="stopped"]'
+    assert page.text(state).startswith("Stopped after")
+    page.button("Resume").click()
+    page.one('#comparison-state[data-state="running"]')
+    page.button("Stop").click()
+    page.one(state)
+
+
+def test_a_bad_file_is_told_and_can_be_corrected(page: Page) -> None:
+    page.open("graph")
+    page.one(".drop")
+    page.script(DROP, {"edges.csv": EDGES, "nodes.csv": NODES.replace("label", "kind")})
+    assert "nodes.csv" in page.text(".error")
+    page.browser.get_log("browser")  # the browser notes every refused request
+    page.one("input[name=label]").send_keys("kind")
+    page.button("Diagnose").click()
+    assert page.text("#verdict").endswith(".")
+
+
+def test_a_cell_of_a_table_opens_and_closes_by_keyboard(page: Page) -> None:
+    page.open("results")
+    cell = page.one(".study .cell")
+    cell.send_keys(Keys.ENTER)
+    page.wait(lambda: "the paper" in page.text("dialog[open]"))
+    page.one("dialog button").send_keys(Keys.ESCAPE)
+    page.wait(lambda: not page.all("dialog[open]"))
+
+
+NAMED = {
+    "button",
+    "slider",
+    "checkbox",
+    "combobox",
+    "textbox",
+    "spinbutton",
+    "link",
+    "img",
+    "image",
+}
+
+
+@pytest.mark.parametrize("view", ["playground", "graph", "results"])
+def test_everything_has_a_name_and_fits_into_400_pixels(view: str, page: Page) -> None:
+    narrow = {"width": 400, "height": 800, "deviceScaleFactor": 1, "mobile": False}
+    page.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", narrow)
+    try:
+        page.open(view)
+        page.one(".card")
+        root = "return [document.documentElement.scrollWidth, document.documentElement.clientWidth]"
+        wide, shown = page.script(root)
+        assert 380 <= shown <= 400
+        assert wide == shown
+    finally:
+        page.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    tree = page.browser.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
+    asked = [node for node in tree if node.get("role", {}).get("value") in NAMED]
+    nameless = [n for n in asked if not n["ignored"] and not n.get("name", {}).get("value")]
+    assert asked
+    assert nameless == [], json.dumps(nameless)[:500]
+
+
+PAIRS = [
+    ("ink", "paper"),
+    ("dim", "paper"),
+    ("dim", "card"),
+    ("accent", "card"),
+    ("accent", "tint"),
+]
+PAIRS += [("on-accent", "accent"), ("bad", "card"), ("good", "card"), ("so", "card")]
+PAIRS += [("mlp", "card"), ("gcn", "card"), ("acm", "card")]
+CONTRAST = """
+document.documentElement.dataset.theme = arguments[1];
+const probe = document.body.appendChild(document.createElement("i"));
+const shade = (name) => {
+  probe.style.color = `var(--${name})`;
+  const parts = getComputedStyle(probe).color.match(/[\\d.]+/g).slice(0, 3);
+  const linear = (v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
+  const [r, g, b] = parts.map((v) => linear(v / 255));
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+};
+const found = arguments[0].map(([one, other]) => {
+  const [low, high] = [shade(one), shade(other)].sort((a, b) => a - b);
+  return (high + 0.05) / (low + 0.05);
+});
+probe.remove();
+return found;
+"""
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_text_stands_out_from_what_is_behind_it(theme: str, page: Page) -> None:
+    page.open("graph")
+    page.one(".card")
+    ratios = page.script(CONTRAST, PAIRS, theme)
+    poor = {pair: ratio for pair, ratio in zip(PAIRS, ratios, strict=True) if ratio < 4.5}
+    assert poor == {}
+
+
+def test_the_switch_changes_the_theme_and_is_remembered(page: Page) -> None:
+    page.open("graph")
+    theme = "return document.documentElement.dataset.theme"
+    before = page.script(theme)
+    page.one("#theme").click()
+    assert page.script(theme) != before
+    page.open("results")
+    assert page.script(theme) != before
+    page.script("localStorage.clear()")
