@@ -175,8 +175,10 @@ def _run_batch(
     worker = threading.Thread(target=call, name="heterophily-engine")
     worker.start()
     try:
-        while worker.is_alive():
+        is_running = True
+        while is_running:  # once more after the end, so that the last replica is told
             worker.join(_POLL_SECONDS)
+            is_running = worker.is_alive()
             if progress is not None:
                 shown = _report(progress, shown, before, array, total)
     except KeyboardInterrupt:

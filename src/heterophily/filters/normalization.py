@@ -23,7 +23,8 @@ def degrees(adjacency: sp.csr_array) -> NDArray[np.float64]:
     """
     if (adjacency.data == 1).all():
         return np.asarray(np.diff(adjacency.indptr), dtype=np.float64)
-    return np.asarray(adjacency.sum(axis=1, dtype=np.float64)).reshape(-1)
+    # Not adjacency.sum(): it adds float32 weights in float32, whatever dtype is asked for.
+    return np.asarray(adjacency @ np.ones(adjacency.shape[1]), dtype=np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,13 +55,17 @@ class NormalizedAdjacency:
         *,
         kind: Normalization = "random-walk",
         renormalize: bool = True,
+        row_sums: NDArray[np.float64] | None = None,
     ) -> NormalizedAdjacency:
-        """Factor the normalised form of an adjacency matrix of not negative weights."""
+        """Factor the normalised form of an adjacency matrix of not negative weights.
+
+        ``row_sums`` are its :func:`degrees`, for a caller who has them.
+        """
         if kind not in NORMALIZATIONS:
             raise InputError(f"kind={kind!r}; choose 'random-walk' or 'symmetric'")
         matrix = sp.csr_array(adjacency)
         loop = 1.0 if renormalize else 0.0
-        total = degrees(matrix) + loop
+        total = (degrees(matrix) if row_sums is None else row_sums) + loop
         inverse = np.divide(1.0, total, out=np.zeros_like(total), where=total > 0)
         if kind == "random-walk":
             return cls(matrix, inverse, None, loop)

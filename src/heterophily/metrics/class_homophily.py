@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from heterophily.data.graph import Graph
-from heterophily.metrics.label_counts import label_counts, need_edges, need_labels
+from heterophily.metrics.label_counts import class_sizes, label_counts, need_edges, need_labels
 
 
 def class_homophily(graph: Graph) -> float:
@@ -24,7 +24,7 @@ def class_homophily(graph: Graph) -> float:
     counts = label_counts(graph)
     need_edges(counts, graph, "class homophily")
     same, total = np.diag(counts.class_pairs), counts.class_pairs.sum(axis=1)
-    sizes = counts.class_sizes
+    sizes = class_sizes(graph)
     share = np.divide(same, total, out=np.zeros_like(total), where=total > 0)
     excess = np.maximum(share - sizes / sizes.sum(), 0.0)
     return float(excess.sum() / (np.count_nonzero(sizes) - 1))

@@ -20,10 +20,12 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from heterophily.data.graph import Graph
+from heterophily.engine.edges import label_means
 from heterophily.errors import InputError
 from heterophily.filters.filter import Filter
 from heterophily.filters.normalization import Normalization, NormalizedAdjacency
 from heterophily.metrics.label_counts import label_counts, need_labels, one_hot_labels
+from heterophily.metrics.neighbour_classes import count_threads
 
 _BLOCK = 4096  # rows worked on at a time, so that temporary arrays stay small
 
@@ -72,7 +74,9 @@ def label_class_means(
 ) -> ClassMeans:
     """Return the class means of S(F, Z): X is the one-hot label matrix of the labelled nodes."""
     counts = label_counts(graph)
-    operator = NormalizedAdjacency.of(graph.adjacency, kind=normalization, renormalize=renormalize)
+    operator = NormalizedAdjacency.of(
+        graph.adjacency, kind=normalization, renormalize=renormalize, row_sums=counts.rows.degrees
+    )
     if operator.right is None:  # random walk: A Z is counted already
         rows, weight = counts.neighbours, filter.aggregate * operator.left
         diagonal = operator.loop * weight + filter.identity
@@ -96,15 +100,32 @@ def _label_means(
     other classes needs ``sum of G_m, m != k``, a C x C matrix too.
     """
     num_classes = rows.shape[1]
-    chosen = np.flatnonzero(is_compared)
-    classes = labels[chosen]
-    members = sp.csr_array((weight[chosen], (classes, chosen)), shape=(num_classes, labels.size))
+    # One column for each node; those that are not compared weigh nothing in class 0.
+    classes, columns = np.maximum(labels, 0), np.arange(labels.size + 1)
+    members = sp.csc_array((weight * is_compared, classes, columns), (num_classes, labels.size))
     class_sums = np.asarray(members @ rows)
-    class_sums += np.diag(np.bincount(classes, diagonal[chosen], minlength=num_classes))
+    class_sums += np.diag(np.bincount(classes, diagonal * is_compared, num_classes))
     others = (1.0 - np.eye(num_classes)) @ class_sums
-    sizes = np.bincount(classes, minlength=num_classes)
+    sizes = np.bincount(classes, is_compared, num_classes)
     own_mean = class_sums / np.maximum(sizes, 1)[:, None]
     other_mean = others / np.maximum(sizes.sum() - sizes, 1)[:, None]
+    given = (rows, weight, diagonal, labels, own_mean, other_mean)
+    dots = label_means(*given, threads=count_threads(rows.size)) or label_dots(*given)
+    return ClassMeans(*dots, np.ones(labels.size), is_compared)
+
+
+def label_dots(
+    rows: NDArray[np.float64],
+    weight: NDArray[np.float64],
+    diagonal: NDArray[np.float64],
+    labels: NDArray[np.int64],
+    own_mean: NDArray[np.float64],
+    other_mean: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return with NumPy what :func:`~heterophily.engine.edges.label_means` does natively.
+
+    The values of unlabelled nodes mean nothing.
+    """
     own, other = np.empty(labels.size), np.empty(labels.size)
     for at in range(0, labels.size, _BLOCK):
         block = slice(at, at + _BLOCK)
@@ -114,7 +135,7 @@ def _label_means(
             dots *= weight[block]
             dots += diagonal[block] * np.diag(mean).take(of_block)
             result[block] = dots
-    return ClassMeans(own, other, np.ones(labels.size), is_compared)
+    return own, other
 
 
 def feature_class_means(

@@ -33,7 +33,7 @@ def edge_homophily(graph: Graph, *, self_loops: SelfLoopRule = "given") -> float
     if self_loops == "given":
         need_edges(counts, graph, "edge homophily")
         return float(np.trace(counts.edge_ends) / counts.edge_ends.sum())
-    loops = float(counts.loops[counts.is_labelled].sum())
+    loops = float(counts.totals.class_loops.sum())
     half = 1.0 if graph.is_directed else 0.5
     added = float(counts.is_labelled.sum())
     matching = half * (np.trace(counts.class_pairs) - loops)

@@ -12,8 +12,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from heterophily.data.graph import Graph
+from heterophily.engine.edges import EdgeRows, EdgeTotals, edge_rows, edge_totals
 from heterophily.errors import InputError
-from heterophily.metrics.neighbour_classes import count_by_class
+from heterophily.filters.normalization import degrees
+from heterophily.metrics.neighbour_classes import count_by_class, count_threads
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,28 +25,48 @@ class LabelCounts:
     Unlabelled nodes have an empty row in ``one_hot`` and are counted nowhere: an edge enters
     only when both its ends are labelled. In a directed graph neighbours are out-neighbours.
     A loop stored in the graph makes the node its own neighbour, once.
+
+    Counted on first use, by the native library where there is one and by SciPy elsewhere; counts
+    are the same, sums of weights agree to rounding.
     """
 
     labels: NDArray[np.int64]  # (N,), -1 = unlabelled
-    one_hot: sp.csr_array  # (N, C), the paper's Z
-    neighbours: NDArray[np.float64]  # (N, C), A Z
-    loops: NDArray[np.float64]  # (N,), the diagonal of A
+    num_classes: int  # those without a labelled node included
+    adjacency: sp.csr_array
     is_directed: bool
 
+    @cached_property
+    def rows(self) -> EdgeRows:
+        """Sums over the edges of each node."""
+        given = (self.adjacency, self.labels, self.num_classes)
+        return edge_rows(*given, threads=count_threads(self.adjacency.nnz)) or scipy_rows(*given)
+
+    @cached_property
+    def totals(self) -> EdgeTotals:
+        """Sums over all edges, by class."""
+        given = (self.adjacency, self.labels, self.num_classes)
+        native = edge_totals(*given, threads=count_threads(self.adjacency.nnz))
+        return native or scipy_totals(*given, neighbours=self.neighbours)
+
     @property
-    def num_classes(self) -> int:
-        """Number of classes C of the graph, those without a labelled node included."""
-        return int(self.neighbours.shape[1])
+    def neighbours(self) -> NDArray[np.float64]:
+        """Neighbours by class, (N, C): A Z."""
+        return self.rows.neighbours
+
+    @property
+    def class_pairs(self) -> NDArray[np.float64]:
+        """Edges from class k to class l, (C, C): Zᵀ A Z. An undirected edge counts both ways."""
+        return self.totals.class_pairs
+
+    @cached_property
+    def one_hot(self) -> sp.csr_array:
+        """The paper's Z, (N, C)."""
+        return one_hot_labels(self.labels, self.num_classes)
 
     @cached_property
     def is_labelled(self) -> NDArray[np.bool_]:
         """Mask (N,) of the labelled nodes."""
         return np.asarray(self.labels >= 0)
-
-    @cached_property
-    def class_sizes(self) -> NDArray[np.int64]:
-        """Number of labelled nodes of each class, (C,)."""
-        return np.bincount(self.labels[self.is_labelled], minlength=self.num_classes)
 
     @cached_property
     def own_class(self) -> NDArray[np.float64]:
@@ -60,26 +82,22 @@ class LabelCounts:
         return self.neighbours @ np.ones(self.num_classes)
 
     @cached_property
-    def class_pairs(self) -> NDArray[np.float64]:
-        """Edges from class k to class l, (C, C): Zᵀ A Z. An undirected edge counts both ways."""
-        return np.asarray(self.one_hot.T @ self.neighbours)
-
-    @cached_property
     def edge_ends(self) -> NDArray[np.float64]:
         """Class pairs in which a loop of an undirected graph counts both ways too, (C, C).
 
         Its share on the diagonal is the share of edges, each counted once.
         """
-        if self.is_directed or not self.loops.any():
+        if self.is_directed:
             return self.class_pairs
-        return self.class_pairs + np.diag(np.asarray(self.one_hot.T @ self.loops))
+        return self.class_pairs + np.diag(self.totals.class_loops)
 
 
 _CACHE: WeakKeyDictionary[Graph, LabelCounts] = WeakKeyDictionary()
+_SIZES: WeakKeyDictionary[Graph, NDArray[np.int64]] = WeakKeyDictionary()
 
 
 def label_counts(graph: Graph) -> LabelCounts:
-    """Count the neighbours of a graph by class; counted once for each graph value.
+    """Return the neighbours of a graph by class; counted once for each graph value.
 
     >>> label_counts(Graph.from_edges([0, 1], [1, 2], labels=[0, 0, 1])).neighbours
     array([[1., 0.],
@@ -88,15 +106,48 @@ def label_counts(graph: Graph) -> LabelCounts:
     """
     counts = _CACHE.get(graph)
     if counts is None:
-        one_hot = one_hot_labels(graph.labels, graph.num_classes)
-        if graph.is_weighted:
-            neighbours = np.asarray(graph.adjacency @ one_hot.toarray(), dtype=np.float64)
-        else:
-            neighbours = count_by_class(graph.adjacency, graph.labels, graph.num_classes)
-        loops = graph.adjacency.diagonal().astype(np.float64)
-        counts = LabelCounts(graph.labels, one_hot, neighbours, loops, graph.is_directed)
+        counts = LabelCounts(graph.labels, graph.num_classes, graph.adjacency, graph.is_directed)
         _CACHE[graph] = counts
     return counts
+
+
+def scipy_rows(adjacency: sp.csr_array, labels: NDArray[np.int64], num_classes: int) -> EdgeRows:
+    """Count with SciPy what :func:`~heterophily.engine.edges.edge_rows` counts natively."""
+    if (adjacency.data != 1).any():
+        one_hot = one_hot_labels(labels, num_classes).toarray()
+        neighbours = np.asarray(adjacency @ one_hot, dtype=np.float64)
+    else:
+        neighbours = count_by_class(adjacency, labels, num_classes)
+    return EdgeRows(neighbours, degrees(adjacency))
+
+
+def scipy_totals(
+    adjacency: sp.csr_array,
+    labels: NDArray[np.int64],
+    num_classes: int,
+    *,
+    neighbours: NDArray[np.float64],
+) -> EdgeTotals:
+    """Sum with SciPy what :func:`~heterophily.engine.edges.edge_totals` sums natively."""
+    one_hot = one_hot_labels(labels, num_classes)
+    chosen = np.flatnonzero(labels >= 0)
+    own = neighbours[chosen, labels[chosen]]
+    known = neighbours[chosen] @ np.ones(num_classes)
+    shares = own[known > 0] / known[known > 0]
+    return EdgeTotals(
+        class_pairs=np.asarray(one_hot.T @ neighbours),
+        class_loops=np.asarray(one_hot.T @ adjacency.diagonal().astype(np.float64)),
+        shares=np.array([shares.sum(), shares.size]),
+    )
+
+
+def class_sizes(graph: Graph) -> NDArray[np.int64]:
+    """Return the number of labelled nodes of each class, (C,); counted once for each graph."""
+    sizes = _SIZES.get(graph)
+    if sizes is None:
+        sizes = np.bincount(graph.labels + 1, minlength=graph.num_classes + 1)[1:]
+        _SIZES[graph] = sizes
+    return sizes
 
 
 def one_hot_labels(
@@ -112,7 +163,7 @@ def one_hot_labels(
 
 def need_labels(graph: Graph, metric: str, *, classes: int = 1) -> None:
     """Refuse a graph with fewer labelled classes than a metric needs."""
-    present = np.count_nonzero(np.bincount(graph.labels + 1)[1:])
+    present = np.count_nonzero(class_sizes(graph))
     if present == 0:
         raise InputError(f"{metric} of {graph.name!r} is undefined: no node has a label")
     if present < classes:

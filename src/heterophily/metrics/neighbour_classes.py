@@ -55,10 +55,16 @@ def count_by_class(
             for place, k in enumerate(group):
                 counts[start:stop, k] = (sums >> (bits * place)) & ((1 << bits) - 1)
 
-    threads = min(_MAX_THREADS, os.cpu_count() or 1, len(cuts) - 1)
-    with ThreadPoolExecutor(threads) as pool:  # SciPy multiplies outside the interpreter lock
+    with ThreadPoolExecutor(
+        count_threads(adjacency.nnz)
+    ) as pool:  # SciPy multiplies outside the interpreter lock
         list(pool.map(count, cuts[:-1], cuts[1:]))
     return counts
+
+
+def count_threads(edges: int) -> int:
+    """Return on how many threads a pass over so many edges runs; it never changes a result."""
+    return max(1, min(_MAX_THREADS, os.cpu_count() or 1, edges // _BLOCK))
 
 
 def _row_blocks(indptr: NDArray[np.integer], block: int) -> list[int]:

@@ -39,5 +39,7 @@ def node_homophily(graph: Graph) -> float:
     0.5
     """
     need_labels(graph, "node homophily")
-    need_edges(label_counts(graph), graph, "node homophily")
-    return float(np.nanmean(node_homophily_values(graph)))
+    counts = label_counts(graph)
+    need_edges(counts, graph, "node homophily")
+    total, nodes = counts.totals.shares
+    return float(total / nodes)

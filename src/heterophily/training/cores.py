@@ -1,0 +1,12 @@
+"""How many cores there are for us."""
+
+from __future__ import annotations
+
+import os
+
+
+def usable_cores() -> int:
+    """Return the number of cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
