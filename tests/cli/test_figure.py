@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from heterophily.cli.figure import _study, app
 from heterophily.errors import HeterophilyError
-from heterophily.experiments.synthetic import LEVELS, REGULAR_LEVELS
+from heterophily.experiments.synthetic import LEVELS
 from heterophily.experiments.synthetic_records import read_records
 
 TINY = ["--levels", "2", "--graphs", "1", "--nodes", "20", "--max-epochs", "3", "--workers", "1"]
@@ -30,7 +30,7 @@ def run(tmp_path):
 
 def study(**given):
     names = ("base", "levels", "graphs", "search", "nodes", "max_epochs")
-    options = dict.fromkeys(names) | {"quick": False, "generator": "edge-homophily", "seed": 0}
+    options = dict.fromkeys(names) | {"figure": "synthetic-metrics", "quick": False, "seed": 0}
     options["engine"] = "auto"
     return _study(**(options | given))
 
@@ -41,8 +41,8 @@ def test_without_options_it_is_the_study_of_the_paper() -> None:
     assert (full.classes, full.nodes_per_class, full.intra_degree) == (5, 400, 2.0)
     assert (full.search, full.max_epochs) == ("paper", 5000)
     assert len(list(full.units())) == 2 * 280
-    regular = study(generator="regular")
-    assert (regular.levels, regular.intra_degree) == (REGULAR_LEVELS, 10.0)
+    regular = study(figure="regular")
+    assert (len(regular.levels), regular.intra_degree) == (18, 10.0)
 
 
 def test_quick_is_seven_levels_three_graphs_on_digits() -> None:

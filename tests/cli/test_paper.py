@@ -83,6 +83,11 @@ def test_a_table_is_computed_once_and_shown_beside_the_papers(
     assert "Protocol validated: hyper-parameters searched here" in result.stdout
     assert "90.98 ± 2.46" in result.stdout  # Table 1, ACM-SGC with LP and HP on texas
     assert "protocol **validated**" in page.read_text()
+    command = (
+        "heterophily paper table ablation --protocol validated --engine torch --datasets texas"
+    )
+    assert f"- Command: `{command} --models " in page.read_text()
+    assert "--store" not in page.read_text()
     again = runner.invoke(app, on_texas(tmp_path, data_folder))
     assert again.stdout == result.stdout
     assert "4 of 4 runs" in again.stderr
@@ -111,13 +116,24 @@ def test_list_names_every_table_with_its_runs(
     from heterophily.experiments.cost import Clock
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(Clock, "reference_epoch", lambda self, dataset: 0.001)
+    monkeypatch.setattr(Clock, "measure", lambda *_: None)
+    monkeypatch.setattr(Clock, "seconds_per_run", lambda *_: 0.001)
     result = runner.invoke(app, ["list"])
     assert result.exit_code == 0, result.output
     rows = {line.split()[0]: line.split() for line in result.stdout.splitlines() if line.strip()}
-    assert rows["ablation"][1:5] == ["14", "x", "9", "1,260"]
-    assert rows["w-mix"][4] == "360"
-    assert {"sota", "fixed-splits", "sota-bars", "metrics", "estimates"} <= set(rows)
+    assert rows["ablation"][1:7] == ["14", "models", "x", "9", "datasets", "1,260"]
+    assert rows["w-mix"][6] == "360"
+    assert rows["synthetic-metrics"][1:9] == [
+        "1",
+        "x",
+        "28",
+        "levels",
+        "x",
+        "10",
+        "graphs",
+        "8,400",
+    ]
+    assert {"sota", "fixed-splits", "sota-bars", "metrics", "estimates", "regular"} <= set(rows)
     searched = json.loads(runner.invoke(app, ["list", "--protocol", "validated", "--json"]).stdout)
     runs = {row["name"]: row.get("runs") for row in searched["studies"]}
     assert runs["w-mix"] == 4 * 9 * 270 * 10
@@ -131,7 +147,8 @@ def test_list_names_every_table_with_its_runs(
         (["table", "ablation", "--models", "acm-gnc"], "did you mean 'acm-gcn'"),
         (["table", "ablation", "--datasets", "texsa"], "did you mean 'texas'"),
         (["table", "ablation", "--protocol", "both"], "unknown protocol 'both'"),
-        (["table", "metrics"], "is not trained; run: heterophily paper metrics"),
+        (["table", "metrics"], "is made by another command: heterophily paper metrics"),
+        (["table", "regular"], "is made by another command: heterophily paper figure regular"),
         (["table", "ablation", "--out", "x.pdf"], "the file ends in .md or .json"),
         (["list", "--protocol", "both"], "unknown protocol 'both'"),
     ],
@@ -139,3 +156,21 @@ def test_list_names_every_table_with_its_runs(
 def test_bad_input_of_tables_is_one_sentence(arguments: list[str], message: str) -> None:
     result = runner.invoke(app, arguments)
     assert message in str(result.exception)
+
+
+@pytest.mark.usefixtures("short_space")
+def test_auto_records_the_engine_that_trained_and_native_names_what_it_does_not_cover(
+    tmp_path: Path, data_folder: Path
+) -> None:
+    part = ["table", "sota", "--datasets", "texas", "--models", "acm-sgc-1,gat", "--repeats", "1"]
+    part += ["--workers", "1", "--store", str(tmp_path / "runs.sqlite"), "--json"]
+    part += ["--data-folder", str(data_folder), "--space", str(tmp_path / "space.toml")]
+    part += ["--protocol", "validated"]
+    result = runner.invoke(app, [*part, "--engine", "auto"])
+    cells = {cell["row"]: cell["engine"] for cell in json.loads(result.stdout)["cells"]}
+    if cells["acm-sgc-1"] == "torch":
+        pytest.skip("no native engine here")
+    assert cells == {"acm-sgc-1": "native", "gat": "torch"}
+    refused = runner.invoke(app, [*part, "--engine", "native"])
+    assert str(refused.exception).startswith("gat: engine='native': ")
+    assert "'auto'" in str(refused.exception)

@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 import typer
+from cli.ring import call, write
 from typer.testing import CliRunner
 
 from heterophily.cli import train as verb
@@ -142,3 +143,71 @@ def test_settings_of_tune_are_used_and_flags_win(
     assert (used["lr"], used["max_epochs"], used["hidden"]) == (0.03, 3, 4)
     assert main(["train", "mlp-2", "karate", "--config", str(settings)]) == 2
     assert "for the model gcn" in capsys.readouterr().err
+
+
+def test_scores_beside_accuracy_are_printed_and_in_the_data(run):
+    text = run("gcn", "texas")
+    for name in ("balanced accuracy", "macro F1", "ROC AUC", "calibration error"):
+        assert name in text
+    data = json.loads(run("gcn", "texas", "--json"))
+    scores = data["scores"]
+    assert scores["accuracy"]["values"] == pytest.approx(data["test_accuracy"]["values"])
+    assert scores["balanced-accuracy"]["values"] != scores["accuracy"]["values"]
+    assert data["temperature"] > 0
+
+
+def test_class_weights_reach_the_trainer(run):
+    data = json.loads(run("gcn", "texas", "--class-weight", "balanced", "--json"))
+    assert data["hyperparameters"]["class_weight"] == "balanced"
+
+
+QUICK = ["--minutes", "0.001", "--max-epochs", "20", "--workers", "1"]
+
+
+def test_auto_chooses_trains_tells_and_keeps(tmp_path):
+    tables = write(tmp_path)
+    text = call(
+        "train", "auto", *tables, "--label", "team", "--inductive", *QUICK, "--out", tmp_path / "m"
+    )
+    for words in ("Diagnosis: ", "mean validation accuracy", "Chosen: ", "Test estimate (", "± "):
+        assert words in text
+    assert "New nodes: yes" in text
+    assert f"Next: heterophily predict {tmp_path / 'm'} --edges" in text
+    card = json.loads((tmp_path / "m" / "card.json").read_text())
+    assert card["trained_on"]["feature_names"] == ["a", "b"]
+    assert card["read"]["label"] == "team"
+    assert "40 nodes" in call("predict", tmp_path / "m", *tables)
+
+
+def test_auto_with_fixed_splits_gives_data(data_folder):
+    how = ["--splits", "fixed", *QUICK, "--json", "--data-folder", data_folder]
+    data = json.loads(call("train", "auto", "texas", *how))
+    assert data["verdict"]["kind"] == "harmful"
+    assert len(data["test"]["accuracy"]["values"]) == 10
+    assert data["model_folder"] is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["auto", "karate", "--lr", "0.1"], "auto chooses lr itself"),
+        (["auto", "karate", "--repeats", "3"], "auto chooses repeats itself"),
+        (["auto", "karate", "--splits", "fixed"], "karate has no fixed splits"),
+        (["auto", "karate", "--splits", "public"], "auto knows random"),
+        (["auto", "karate", "--device", "cuda"], "auto runs on the CPU"),
+        (["auto", "karate", "--score", "auc"], "unknown score 'auc'"),
+        (["gcn", "karate", "--minutes", "3"], "--minutes is for heterophily train auto"),
+        (["gcn", "karate", "--class-weight", "heavy"], "unknown class weight 'heavy'"),
+        (["gcn", "karate", "--out", "no/such/model"], "there is no folder no/such"),
+    ],
+)
+def test_what_auto_and_models_refuse_is_one_sentence(arguments, message):
+    with pytest.raises(HeterophilyError, match=message) as caught:
+        call("train", *arguments)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_model_folder_is_refused_before_training(tmp_path):
+    (tmp_path / "m").mkdir()
+    with pytest.raises(InputError, match="m exists; pass --overwrite"):
+        call("train", "gcn", "karate", "--out", tmp_path / "m")

@@ -20,7 +20,14 @@ from experiments.pretend import PretendJob, some_record, some_run
 from heterophily.errors import InputError
 from heterophily.experiments import completion
 from heterophily.experiments.completion import complete
-from heterophily.experiments.executor import Execution, InProcess, Job, LocalProcesses, Tick
+from heterophily.experiments.executor import (
+    Execution,
+    InProcess,
+    Job,
+    LocalProcesses,
+    Tick,
+    kept_open,
+)
 from heterophily.experiments.records import Outcome, Run
 from heterophily.experiments.store import Store, StoreError
 
@@ -235,3 +242,29 @@ def test_worker_processes_commit_what_a_single_process_commits(tmp_path: Path) -
         execution = LocalProcesses(2).execute(job, [some_run(n) for n in range(4)], lambda: None)
         assert (execution.busy, execution.failures) == ([], {})
         assert store.starts() == []
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+def test_processes_are_kept_in_a_block_until_the_job_changes(tmp_path: Path) -> None:
+    path, other = tmp_path / "runs.sqlite", tmp_path / "other.sqlite"
+    for place in (path, other):
+        with Store(place) as store:
+            store.add_all(map(some_record, range(2)))
+    runs, before = [some_run(n) for n in range(2)], set(children(os.getpid()))
+    seen = []
+    with kept_open(LocalProcesses(1)) as executor:
+        for place in (path, path, other):
+            execution = executor.execute(Job(str(place), {}, {}), runs, lambda: None)
+            assert (execution.busy, execution.failures) == ([], {})
+            seen.append({pid for pid in children(os.getpid()) if is_alive(pid)} - before)
+    assert seen[0] == seen[1]
+    assert seen[0] - seen[2]
+    workers = seen[2] - seen[1]
+    assert workers
+    assert not any(map(is_alive, workers))
+
+
+def test_an_executor_without_processes_has_nothing_to_keep() -> None:
+    executor = InProcess()
+    with kept_open(executor) as kept:
+        assert kept is executor

@@ -37,10 +37,13 @@ def test_whatever_changes_a_number_changes_the_key(change: dict[str, object]) ->
     assert replace(run, **change).key != run.key  # type: ignore[arg-type]
 
 
-def test_the_numerics_version_is_part_of_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = some_run(3).key
-    monkeypatch.setattr(records, "NUMERICS", records.NUMERICS + 1)
+def test_the_numerics_version_of_its_engine_is_part_of_the_key(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    before, other = some_run(3).key, some_run(3, engine="native").key
+    monkeypatch.setitem(records.NUMERICS, "torch", records.NUMERICS["torch"] + 1)
     assert some_run(3).key != before
+    assert some_run(3, engine="native").key == other
 
 
 def test_names_are_not_part_of_the_key() -> None:

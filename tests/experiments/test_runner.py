@@ -180,5 +180,5 @@ def test_a_study_without_a_runnable_cell_is_one_sentence(tmp_path: Path) -> None
 def test_protocols_are_two() -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'published'"):
         plan_study(study("ablation"), protocol="publishd")
-    with pytest.raises(InputError, match="is not trained; run: heterophily paper metrics"):
+    with pytest.raises(InputError, match="is made by another command: heterophily paper metrics"):
         plan_study(study("metrics"))

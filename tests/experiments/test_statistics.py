@@ -15,7 +15,7 @@ from heterophily.experiments.statistics import (
     critical_difference,
     holm,
     paired_test,
-    rank_correlation,
+    rank_correlations,
     win_tie_loss,
 )
 
@@ -106,9 +106,11 @@ def test_ranks_share_ties_and_skip_missing_values() -> None:
 
 def test_rank_correlation_of_equal_and_opposite_orders() -> None:
     ours = np.array([[0.1, 0.1], [0.2, 0.2], [0.3, 0.3]])
-    assert rank_correlation(ours, ours) == pytest.approx(1.0)
-    assert rank_correlation(ours, ours[::-1]) == pytest.approx(-1.0)
-    assert rank_correlation(ours[:2], ours[:2]) is None  # two models are no order
+    assert rank_correlations(ours, ours) == [1.0, 1.0]
+    assert rank_correlations(ours, ours[::-1]) == [-1.0, -1.0]
+    assert rank_correlations(ours[:2], ours[:2]) == [None, None]  # two models are no order
+    ours[0, 1] = np.nan
+    assert rank_correlations(ours, ours) == [1.0, None]
 
 
 @pytest.mark.parametrize(("count", "quantile"), [(2, 1.960), (4, 2.569), (10, 3.164)])

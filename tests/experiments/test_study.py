@@ -17,6 +17,7 @@ def test_every_table_of_the_paper_is_declared() -> None:
     assert set(studies()) >= {
         *("ablation", "sota", "fixed-splits", "filters", "w-mix", "combined-features"),
         *("metrics", "estimates", "sota-bars"),
+        *("synthetic-metrics", "synthetic-models", "regular"),
     }
     assert next(iter(studies())) == "ablation"  # Table 1 comes first
 

@@ -15,7 +15,6 @@ from heterophily.experiments import synthetic_run
 from heterophily.experiments.synthetic import (
     LEVELS,
     METRICS,
-    REGULAR_LEVELS,
     SyntheticStudy,
     Unit,
     base_digest,
@@ -45,10 +44,9 @@ def run(study: SyntheticStudy, store: Path, **options):
     return synthetic_run.run_study(study, store, workers=1, **options)
 
 
-def test_the_paper_has_28_levels_and_18_regular_ones() -> None:
+def test_the_paper_has_28_levels() -> None:
     assert (len(LEVELS), min(LEVELS), max(LEVELS)) == (28, 0.005, 0.95)
     assert list(LEVELS) == sorted(set(LEVELS))
-    assert (len(REGULAR_LEVELS), min(REGULAR_LEVELS), max(REGULAR_LEVELS)) == (18, 0.05, 0.9)
 
 
 def test_the_search_is_the_range_of_the_appendix() -> None:

@@ -58,7 +58,10 @@ def test_summary_by_hand() -> None:
     assert (facts["cells"], facts["complete"], facts["beside_published"]) == (6, 4, 3)
     assert (facts["within_one_std"], facts["of_with_std"]) == (1, 2)
     assert facts["mean_difference"] == pytest.approx((0.01 - 0.10 + 0.05) / 3)
+    assert facts["within_two_std"] == 2  # one lies exactly two deviations away
     assert facts["rank_correlation"] == pytest.approx(1.0)
+    assert facts["rank_correlations"] == {"x": 1.0, "y": None}
+    assert (facts["runs"], facts["median_time_ratio"]) == (12, None)
 
 
 def test_paired_tests_are_made_between_complete_cells_of_one_dataset() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,8 @@ from experiments.small import QUICK, small_graph
 from heterophily.data.splits import SplitBatch
 from heterophily.errors import InputError, UnknownNameError
 from heterophily.experiments import tune as module
-from heterophily.experiments.executor import InProcess
+from heterophily.experiments.executor import Execution, InProcess, Job, LocalProcesses, Tick
+from heterophily.experiments.records import Run
 from heterophily.experiments.settings import read_settings, write_settings
 from heterophily.experiments.space import Space
 from heterophily.experiments.store import Store
@@ -103,6 +105,27 @@ def test_an_adaptive_search_proposes_the_same_again_and_resumes_from_the_store(
         old = {key for key, *_ in store.starts()[:before]}
     assert fresh
     assert not fresh & old
+
+
+class Inside(LocalProcesses):
+    """Trains in this process and notes whether it was told to keep its processes."""
+
+    def __init__(self) -> None:
+        super().__init__(1)
+        self.calls: list[bool] = []
+
+    def execute(self, job: Job, runs: Sequence[Run], tick: Tick) -> Execution:
+        self.calls.append(self._open is not None)
+        return InProcess().execute(job, runs, tick)
+
+
+def test_a_search_keeps_its_processes_from_round_to_round(tmp_path: Path) -> None:
+    executor = Inside()
+    how = {"space": WIDE, "search": "adaptive", "trials": 12, "executor": executor}
+    quick(tmp_path / "runs.sqlite", **how)
+    assert len(executor.calls) > 2
+    assert all(executor.calls)
+    assert executor._open is None
 
 
 def test_hopeless_settings_are_not_trained_on_every_split(tmp_path: Path) -> None:

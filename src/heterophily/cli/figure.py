@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 app = typer.Typer(no_args_is_help=True, help="Draw the figures of the synthetic experiments.")
 
-PAPER_BASES = "cora,citeseer,pubmed,chameleon,squirrel,film"
 QUICK: dict[str, Any] = {"search": "small", "max_epochs": 500}
 QUICK_LEVELS, QUICK_GRAPHS = 7, 3
 DIGITS_NODES = 170  # the embedded digits have 174 or more images of each; no image twice
@@ -26,7 +25,7 @@ DIGITS_NODES = 170  # the embedded digits have 174 or more images of each; no im
 Base = Annotated[
     str | None, typer.Option(help="Where features come from: a dataset or digits [cora].")
 ]
-Bases = Annotated[str | None, typer.Option(help=f"Bases, with commas between [{PAPER_BASES}].")]
+Bases = Annotated[str | None, typer.Option(help="Bases, with commas between [six datasets].")]
 Levels = Annotated[int | None, typer.Option(help="Number of homophily levels [all].")]
 Graphs = Annotated[int | None, typer.Option(help="Graphs of each level [10].")]
 Quick = Annotated[
@@ -74,6 +73,7 @@ def synthetic_metrics(
     from heterophily.report.synthetic_figures import metrics_figure, order_table
 
     study = _study(
+        "synthetic-metrics",
         base,
         levels,
         graphs,
@@ -124,13 +124,17 @@ def synthetic_models(
     """Compare MLP, SGC or GCN, and ACM models on the synthetic graphs of several bases."""
     from heterophily.errors import lookup
     from heterophily.experiments.synthetic import DEEP_MODELS, LINEAR_MODELS
+    from heterophily.experiments.synthetic_studies import declared
     from heterophily.report.style import SYMBOLS
     from heterophily.report.synthetic_figures import models_figure
 
     lookup(SYMBOLS, "metric", against)
-    names = (bases or ("digits" if quick else PAPER_BASES)).split(",")
+    names = [found.base for found in declared("synthetic-models")]
+    if bases is not None or quick:
+        names = (bases or "digits").split(",")
     studies = [
         _study(
+            "synthetic-models",
             name.strip(),
             levels,
             graphs,
@@ -141,7 +145,6 @@ def synthetic_models(
             seed=seed,
             engine=engine,
             generator=generator,
-            models=(*LINEAR_MODELS, *DEEP_MODELS),
         )
         for name in names
     ]
@@ -189,6 +192,7 @@ def regular(
     from heterophily.report.synthetic_figures import regular_figure
 
     study = _study(
+        "regular",
         base,
         levels,
         graphs,
@@ -198,7 +202,6 @@ def regular(
         max_epochs,
         seed=seed,
         engine=engine,
-        generator="regular",
     )
     stem = _stem(out, "regular", study)
     found = _curves(study, stem, workers, data_folder, offline)
@@ -229,6 +232,7 @@ def toy(out: Out = Path("figures")) -> None:
 
 
 def _study(
+    figure: str,
     base: str | None,
     levels: int | None,
     graphs: int | None,
@@ -237,25 +241,24 @@ def _study(
     nodes: int | None,
     max_epochs: int | None,
     *,
-    generator: str,
     seed: int,
     **fields: Any,
 ) -> SyntheticStudy:
-    """Return the paper's study with what the command line changes."""
-    from heterophily.experiments import synthetic
+    """Return the declared study of a figure with what the command line changes."""
+    from dataclasses import replace
 
-    name = base or ("digits" if quick else "cora")
+    from heterophily.experiments import synthetic
+    from heterophily.experiments.synthetic_studies import declared
+
+    plain = declared(figure)[0]
+    name = base or ("digits" if quick else plain.base)
     given: dict[str, Any] = {**(QUICK if quick else {}), **fields}
     if search is not None:
         given["search"] = search
     if max_epochs is not None:
         given["max_epochs"] = max_epochs
-    if generator == "regular":
-        given |= {"levels": synthetic.REGULAR_LEVELS, "intra_degree": 10.0}
-    nodes = nodes or (DIGITS_NODES if name == "digits" else 400)
-    study = synthetic.SyntheticStudy(
-        base=name, generator=generator, nodes_per_class=nodes, seed=seed, **given
-    )
+    nodes = nodes or (DIGITS_NODES if name == "digits" else plain.nodes_per_class)
+    study = replace(plain, base=name, nodes_per_class=nodes, seed=seed, **given)
     return synthetic.quick(
         study,
         levels=levels or (QUICK_LEVELS if quick else None),

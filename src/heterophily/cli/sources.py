@@ -88,15 +88,29 @@ def open_source(
         weight=weight,
         node_id=node_id,
         label=label,
-        features=None if features is None else _names(features),
-        ignore=_names(ignore),
+        features=None if features is None else column_names(features),
+        ignore=column_names(ignore),
         split=split,
-        delimiter={"tab": "\t", "\\t": "\t", "space": " "}.get(delimiter or "", delimiter),
+        delimiter=delimiter_of(delimiter),
         has_header=has_header,
         direction=direction or "drop",
         self_loops=self_loops or "remove",
     )
 
 
-def _names(text: str) -> tuple[str, ...]:
+def delimiter_of(text: str | None) -> str | None:
+    """Return the character that a word for a delimiter stands for.
+
+    >>> delimiter_of("tab"), delimiter_of(";")
+    ('\\t', ';')
+    """
+    return {"tab": "\t", "\\t": "\t", "space": " "}.get(text or "", text)
+
+
+def column_names(text: str) -> tuple[str, ...]:
+    """Return the names in a list with commas.
+
+    >>> column_names("a, b,")
+    ('a', 'b')
+    """
     return tuple(name.strip() for name in text.split(",") if name.strip())

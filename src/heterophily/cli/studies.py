@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from heterophily.experiments.cost import Clock
     from heterophily.experiments.runner import StudyPlan
     from heterophily.experiments.store import Store
+    from heterophily.experiments.study import Study
     from heterophily.experiments.table import TableResult
 
 Names = Annotated[str | None, typer.Option(help="Only these, with commas between.")]
@@ -32,44 +33,65 @@ def list_studies(
     store: StoreOption = None,
     data_folder: sources.DataFolder = None,
     workers: Workers = None,
+    engine: Engine = "torch",
     json: sources.Json = False,
 ) -> None:
-    """List the tables: number of runs and the expected time on this machine.
+    """List tables and figures: number of runs and the expected time on this machine.
 
-    The time of one epoch is measured once on each dataset (or read from finished runs).
+    The time of one epoch is measured once on each dataset (or read from finished runs), with the
+    engine that is asked for.
     """
     from heterophily.errors import lookup
-    from heterophily.experiments.cost import study_cost
     from heterophily.experiments.study import PROTOCOLS, studies
     from heterophily.report.live import duration
     from heterophily.report.tables import plain
 
     lookup(PROTOCOLS, "protocol", protocol)
-    clock, count = _clock(store, data_folder), _count(workers)
+    clock, count = _clock(store, data_folder, engine), _count(workers)
     found = []
     for study in studies().values():
         facts: dict[str, Any] = {"name": study.name, "place": study.place, "title": study.title}
-        if study.command is None:
-            cost = study_cost(study, clock, protocol=protocol)
-            seconds = None if cost.seconds is None else cost.seconds / count
-            size = f"{len(study.rows)} x {len(study.datasets)}"
-            facts |= {"size": size, "runs": cost.runs, "seconds": seconds}
-        else:
-            facts |= {"command": study.command}
-        found.append(facts)
+        facts |= {"command": study.command or f"heterophily paper table {study.name}"}
+        found.append(facts | _size_and_cost(study, clock, protocol, count))
     if json:
         import json as json_module
 
-        print(json_module.dumps({"protocol": protocol, "workers": count, "studies": found}))
+        listed = {"protocol": protocol, "engine": engine, "workers": count, "studies": found}
+        print(json_module.dumps(listed))
         return
     rows = []
     for facts in found:
         seconds = facts.get("seconds")
-        time = duration(seconds) if seconds is not None else facts.get("command", "data not here")
+        time = facts.get("note", "data not here") if seconds is None else duration(seconds)
         runs = f"{facts['runs']:,}" if "runs" in facts else "-"
-        rows.append([facts["name"], facts.get("size", "-"), runs, time, facts["title"]])
-    print(plain(["table", "rows x datasets", "runs", f"time, {count} worker(s)", "what"], rows))
-    print(f"\nProtocol {protocol}. Run one: heterophily paper table NAME (--dry-run says more)")
+        rows.append([facts["name"], facts["size"], runs, time, facts["title"]])
+    print(plain(["name", "size", "runs", f"time, {count} worker(s)", "what"], rows))
+    print(
+        f"\nProtocol {protocol}, engine {engine}. Run one: heterophily paper table NAME (--dry-run "
+        "says more), heterophily paper figure NAME, heterophily paper metrics"
+    )
+
+
+def _size_and_cost(study: Study, clock: Clock, protocol: str, workers: int) -> dict[str, Any]:
+    """Return size, runs and seconds of a study; a note where there is nothing to train."""
+    from heterophily.errors import InputError
+    from heterophily.experiments.cost import study_cost
+    from heterophily.experiments.synthetic_studies import declared, synthetic_cost
+
+    size = f"{len(study.rows)} models x {len(study.datasets)} datasets"
+    try:
+        if study.synthetic:
+            parts = declared(study)
+            size = f"{len(parts)} x {len(parts[0].levels)} levels x {parts[0].graphs} graphs"
+            cost = synthetic_cost(parts, clock)
+        elif study.command is not None:
+            return {"size": "-", "note": "seconds"}
+        else:
+            cost = study_cost(study, clock, protocol=protocol)
+    except InputError as error:  # a model that the engine does not cover
+        return {"size": size, "note": f"needs --engine auto ({error})"}
+    seconds = None if cost.seconds is None else cost.seconds / workers
+    return {"size": size, "runs": cost.runs, "seconds": seconds}
 
 
 def table(
@@ -98,6 +120,8 @@ def table(
     Every finished run is in the store and never trained again: stop and repeat the command as
     you like.
     """
+    from dataclasses import replace
+
     from heterophily.experiments.runner import plan_study
     from heterophily.experiments.study import study
 
@@ -117,7 +141,8 @@ def table(
     )
     with _opened(store, is_needed=not (dry_run or only_show)) as opened:
         if dry_run:
-            _print_plan(plan, opened, _clock(store, data_folder), _count(workers), json=json)
+            clock = _clock(store, data_folder, engine)
+            _print_plan(plan, opened, clock, _count(workers), json=json)
             return
         failures: dict[str, str] = {}
         is_stopped = False
@@ -127,7 +152,8 @@ def table(
             except KeyboardInterrupt:
                 is_stopped = True
         result = plan.result(opened)
-    _print_result(result, json=json, out=out)
+    command = _command(name, protocol, space, datasets, models, repeats, seed, engine)
+    _print_result(replace(result, command=command), json=json, out=out)
     if statistics and not json:
         from heterophily.report.tables import statistics_lines
 
@@ -163,13 +189,16 @@ def _train(plan: StudyPlan, store: Store, workers: int | None) -> dict[str, str]
 
 
 def _print_plan(plan: StudyPlan, store: Store, clock: Clock, workers: int, *, json: bool) -> None:
+    from collections import Counter
+
+    from heterophily.experiments.cost import run_seconds
     from heterophily.report.live import duration
 
     runs = plan.runs
     finished = store.finished(run.key for run in runs)
     missing = [run for run in runs if run.key not in finished]
-    each = [clock.seconds_per_run(run.model, run.graph.name, run.split.rule) for run in missing]
-    seconds = sum(time for time in each if time is not None) / workers
+    total = run_seconds(Counter((r.model, r.graph.name, r.split.rule) for r in missing), clock)
+    seconds = None if total is None else total / workers
     facts = {
         "study": plan.study.name,
         "protocol": plan.protocol,
@@ -184,28 +213,52 @@ def _print_plan(plan: StudyPlan, store: Store, clock: Clock, workers: int, *, js
 
         print(json_module.dumps(facts))
         return
+    time = "an unknown time" if seconds is None else f"about {duration(seconds)}"
     print(
         f"{plan.study.name}, protocol {plan.protocol}: {facts['cells']} cells, {len(runs):,} runs, "
-        f"{len(finished):,} finished; about {duration(seconds)} with {workers} worker(s)"
+        f"{len(finished):,} finished; {time} with {workers} worker(s), engine {clock.engine}"
     )
     for remark in dict.fromkeys(cell.remark for cell in plan.cells if cell.remark):
         print(f"- {remark}")
 
 
 def _print_result(result: TableResult, *, json: bool, out: Path | None) -> None:
-    import json as json_module
-
     from heterophily.data.atomic import write_text
-    from heterophily.report.tables import markdown, show
+    from heterophily.report.tables import data_text, markdown, show
 
     if out is not None:
-        is_json = out.suffix == ".json"
-        text = json_module.dumps(result.to_dict(), indent=1) if is_json else markdown(result)
-        write_text(out, text)
+        write_text(out, data_text(result) if out.suffix == ".json" else markdown(result))
     if json:
+        import json as json_module
+
         print(json_module.dumps(result.to_dict()))
     else:
         show(result)
+
+
+def _command(
+    name: str,
+    protocol: str,
+    space: str,
+    datasets: str | None,
+    models: str | None,
+    repeats: int | None,
+    seed: int,
+    engine: str,
+) -> str:
+    """Return the command that makes a table again, without the places of one machine."""
+    import shlex
+
+    options = {
+        "datasets": datasets,
+        "models": models,
+        "repeats": repeats,
+        "seed": seed or None,
+        "space": space if protocol == "validated" else None,
+    }
+    given = [f"--{key} {shlex.quote(str(v))}" for key, v in options.items() if v is not None]
+    chosen = [f"--protocol {protocol}", f"--engine {engine}", *given]
+    return " ".join(["heterophily paper table", name, *chosen])
 
 
 def _opened(path: Path | None, *, is_needed: bool) -> Store:
@@ -216,12 +269,13 @@ def _opened(path: Path | None, *, is_needed: bool) -> Store:
     return Store(place if is_needed or place.exists() else ":memory:")
 
 
-def _clock(store: Path | None, data_folder: Path | None) -> Clock:
+def _clock(store: Path | None, data_folder: Path | None, engine: str) -> Clock:
     from heterophily.experiments.cost import Clock, default_memory
 
     with _opened(store, is_needed=False) as opened:
         return Clock(
             opened,
+            engine=engine,
             memory=default_memory(),
             data_folder=data_folder,
             notice=lambda text: print(text, file=sys.stderr, flush=True),

@@ -4,25 +4,35 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import mean
 from typing import Any
 
 from heterophily.data.atomic import write_text
 from heterophily.data.catalog import DATASETS, find
+from heterophily.data.graph import Graph
+from heterophily.data.source import open_graph
+from heterophily.data.splits import random_splits
+from heterophily.experiments.paper import SAME_MODEL
+from heterophily.experiments.planner import engine_for
 from heterophily.experiments.records import versions
 from heterophily.experiments.runner import cell_settings
 from heterophily.experiments.store import Store
 from heterophily.experiments.study import Study
-from heterophily.experiments.train import train_by_name
 from heterophily.experiments.tuned import tuned
+from heterophily.layers.inputs import GraphInputs, InputOptions
+from heterophily.models.catalog import MODELS
+from heterophily.training.config import TrainConfig
+from heterophily.training.replicas import Replica, fit_replicas
 
 REFERENCE = "acm-gcn"
-"""The model that is measured; the others are scaled by the paper's own times."""
+"""Of the models that torch trains only this one is measured; the paper's times scale the others."""
 
-_EPOCHS = 6  # that are measured
+_EPOCHS = (3, 30)  # that are measured: a few, and more where these are over in no time
+_ENOUGH_SECONDS = 0.1
 _USUAL_EPOCHS = 250.0  # of a run of which neither we nor the paper say it
 _REPEATS = 10
 
@@ -42,6 +52,8 @@ class Clock:
     ----------
     store
         Whose finished runs are used, if any.
+    engine
+        What will train; ``"auto"`` differs from model to model.
     memory
         A JSON file that keeps the measurements; None: measure anew.
     """
@@ -50,49 +62,92 @@ class Clock:
         self,
         store: Store | None = None,
         *,
+        engine: str = "torch",
         memory: Path | None = None,
         data_folder: Path | None = None,
         notice: Callable[[str], None] | None = None,
     ) -> None:
-        self.memory, self.data_folder, self.notice = memory, data_folder, notice
+        self.engine, self.memory = engine, memory
+        self.data_folder, self.notice = data_folder, notice
         self._measured = _read(memory)
-        self._seen: dict[tuple[str, str], list[float]] = defaultdict(list)
+        self._seen: dict[tuple[str, str, str], list[float]] = defaultdict(list)
         for record in store.records() if store is not None else ():
-            place = (record.run["model"], record.run["graph"]["name"])
+            place = (record.run["model"], record.run["graph"]["name"], record.run["engine"])
             self._seen[place].append(record.outcome.seconds)
 
     def seconds_per_run(self, model: str, dataset: str, splits: str) -> float | None:
         """Return the time of one run on one worker."""
-        if seen := self._seen.get((model, dataset)):
+        model = SAME_MODEL.get(model, model)
+        engine = engine_for(MODELS[model], self.engine)
+        if seen := self._seen.get((model, dataset, engine)):
             return mean(seen)
-        epoch = self.reference_epoch(dataset)
+        self.measure([model], dataset)
+        timed = _timed(model, engine)
+        epoch = self._measured.get(_key(timed, dataset, engine))
         if epoch is None:
             return None
-        return epoch * _relative_time(model, dataset, splits) * _epochs(model, dataset, splits)
+        scale = 1.0 if timed == model else _relative_time(model, dataset, splits)
+        return epoch * scale * _epochs(model, dataset, splits)
 
-    def reference_epoch(self, dataset: str) -> float | None:
-        """Return seconds of one epoch of the reference model, measured once."""
-        key = f"{dataset} torch {versions()['torch']}"
-        if key not in self._measured:
-            if find(dataset, self.data_folder)[0] == "to download":
-                return None
-            if self.notice is not None:
-                self.notice(f"measuring {_EPOCHS} epochs of {REFERENCE} on {dataset}")
-            report = train_by_name(
-                REFERENCE,
-                dataset,
-                data_folder=self.data_folder,
-                offline=True,
-                repeats=1,
-                config={"max_epochs": _EPOCHS},
+    def measure(
+        self, models: Iterable[str], graph: str, opener: Callable[[], Graph] | None = None
+    ) -> None:
+        """Measure an epoch of each model, in one go and once for all.
+
+        ``opener`` gives the graph; without it, one of the catalog is opened if the data is here.
+        """
+        wanted: dict[str, list[str]] = defaultdict(list)
+        for model in dict.fromkeys(SAME_MODEL.get(model, model) for model in models):
+            engine = engine_for(MODELS[model], self.engine)
+            timed = _timed(model, engine)
+            is_known = _key(timed, graph, engine) in self._measured
+            if not (is_known or (model, graph, engine) in self._seen or timed in wanted[engine]):
+                wanted[engine].append(timed)
+        if opener is None:
+            if graph not in DATASETS or find(graph, self.data_folder)[0] == "to download":
+                return
+            opener = partial(open_graph, graph, data_folder=self.data_folder, offline=True)
+        count = sum(map(len, wanted.values()))
+        if not count:
+            return
+        if self.notice is not None:
+            self.notice(f"measuring {count} model(s) on {graph} for a few epochs")
+        opened = opener()
+        for engine, names in wanted.items():
+            for model, seconds in seconds_per_epoch(names, opened, engine).items():
+                self._measured[_key(model, graph, engine)] = seconds
+        if self.memory is not None:
+            self.memory.parent.mkdir(parents=True, exist_ok=True)
+            write_text(self.memory, json.dumps(self._measured))
+
+
+def seconds_per_epoch(models: Sequence[str], graph: Graph, engine: str) -> dict[str, float]:
+    """Measure the epochs of some models on one graph, one thread."""
+    split = random_splits(graph.labels, repeats=1, seed=0)[0]
+    groups: dict[InputOptions, list[str]] = defaultdict(list)
+    for model in models:
+        groups[MODELS[model].inputs].append(model)
+    found: dict[str, float] = {}
+    for options, names in groups.items():
+        inputs = GraphInputs.from_graph(graph, options)
+        sizes = {
+            "num_nodes": inputs.num_nodes,
+            "num_features": inputs.num_features,
+            "num_classes": graph.num_classes,
+        }
+        for epochs in _EPOCHS:
+            config = TrainConfig(max_epochs=epochs, stopping="none")
+            quick = [n for n in names if found.get(n, 0.0) * _EPOCHS[0] < _ENOUGH_SECONDS]
+            results = fit_replicas(
+                [Replica(partial(MODELS[n].build, **sizes), split, config, 0) for n in quick],
+                inputs,
+                graph.labels,
                 workers=1,
                 keep_state=False,
+                engine=engine,
             )
-            self._measured[key] = report.ms_per_epoch / 1000
-            if self.memory is not None:
-                self.memory.parent.mkdir(parents=True, exist_ok=True)
-                write_text(self.memory, json.dumps(self._measured))
-        return self._measured[key]
+            found |= {n: r.seconds / r.epochs for n, r in zip(quick, results, strict=True)}
+    return found
 
 
 def study_cost(
@@ -103,19 +158,30 @@ def study_cost(
     space: str | Path = "paper",
     repeats: int | None = None,
 ) -> Cost:
-    """Return runs and time of a study on one worker, without opening its graphs."""
-    runs, seconds = 0, 0.0
-    is_known = True
+    """Return runs and time of a study on one worker."""
+    counts: dict[tuple[str, str, str], int] = defaultdict(int)
     for cell in study.cells:
         settings, _ = cell_settings(study, cell, protocol, space)
-        count = len(settings) * _splits(cell.dataset, cell.splits, repeats)
-        if not count:
-            continue
-        runs += count
-        each = clock.seconds_per_run(cell.row.model, cell.dataset, cell.splits)
-        is_known = is_known and each is not None
-        seconds += count * (each or 0.0)
-    return Cost(runs, seconds if is_known else None)
+        if settings:
+            each = _splits(cell.dataset, cell.splits, repeats)
+            counts[cell.row.model, cell.dataset, cell.splits] += len(settings) * each
+    return Cost(sum(counts.values()), run_seconds(counts, clock))
+
+
+def run_seconds(counts: Mapping[tuple[str, str, str], int], clock: Clock) -> float | None:
+    """Return the time of numbers of runs by (model, dataset, splits); None if one is unknown."""
+    by_dataset: dict[str, list[str]] = defaultdict(list)
+    for model, dataset, _ in counts:
+        by_dataset[dataset].append(model)
+    for dataset, models in by_dataset.items():
+        clock.measure(models, dataset)
+    seconds = 0.0
+    for (model, dataset, splits), count in counts.items():
+        each = clock.seconds_per_run(model, dataset, splits)
+        if each is None:
+            return None
+        seconds += count * each
+    return seconds
 
 
 def default_memory() -> Path:
@@ -123,6 +189,20 @@ def default_memory() -> Path:
     from platformdirs import user_cache_dir
 
     return Path(user_cache_dir("heterophily")) / "seconds-per-epoch.json"
+
+
+def _timed(model: str, engine: str) -> str:
+    """Return the model that is measured for a model.
+
+    The native engine runs an epoch of anything it covers in no time; models of torch take long
+    to prepare (embeddings, neighbourhoods), and one of them stands for all.
+    """
+    return model if engine == "native" else REFERENCE
+
+
+def _key(model: str, dataset: str, engine: str) -> str:
+    name = "torch" if engine == "torch" else "heterophily"
+    return f"{model} {dataset} {engine} {versions()[name]}"
 
 
 def _splits(dataset: str, splits: str, repeats: int | None) -> int:

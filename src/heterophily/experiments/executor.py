@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
@@ -15,9 +16,11 @@ from heterophily.experiments.store import Store, StoreError
 if TYPE_CHECKING:
     from heterophily.data.graph import Graph
     from heterophily.data.splits import Split
+    from heterophily.engine.buffers import GraphBuffers
     from heterophily.layers.inputs import GraphInputs, InputOptions
     from heterophily.models.spec import ModelSpec
     from heterophily.training.result import FitResult
+    from heterophily.training.workers import WorkerPool
 
 Reply = tuple[str, str, str]
 """Key, what became of it (``done``, ``known``, ``busy``, ``failed``), and a sentence if failed."""
@@ -53,10 +56,11 @@ class Job:
         self._open: Store | None = None
         self._graph: Graph | None = None
         self._prepared: dict[InputOptions, GraphInputs] = {}
+        self._buffers: dict[InputOptions, GraphBuffers | None] = {}
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what travels to a worker: nothing that is open or prepared."""
-        return {**self.__dict__, "_open": None, "_graph": None, "_prepared": {}}
+        return {**self.__dict__, "_open": None, "_graph": None, "_prepared": {}, "_buffers": {}}
 
     def __call__(self, run: Run) -> Reply:
         """Make sure that a run is in the store."""
@@ -90,7 +94,11 @@ class Job:
 
         spec = MODELS[run.model].with_options(**run.options)
         graph, inputs = self._inputs(run, spec)
-        return outcome_of(train_run(run, spec, graph, inputs, self.splits[run.split.digest]))
+        if run.engine != "torch" and spec.inputs not in self._buffers:
+            self._buffers[spec.inputs] = native_buffers(graph, inputs)
+        buffers = self._buffers.get(spec.inputs)
+        split = self.splits[run.split.digest]
+        return outcome_of(train_run(run, spec, graph, inputs, split, buffers=buffers))
 
     def _inputs(self, run: Run, spec: ModelSpec) -> tuple[Graph, GraphInputs]:
         """Return the graph and its tensors; the last graph is kept, runs come sorted by graph."""
@@ -98,6 +106,7 @@ class Job:
 
         if self._graph is None or self._graph.content_hash != run.graph.content_hash:
             self._prepared.clear()
+            self._buffers.clear()
             self._graph = None
             graph = self.graphs[run.graph.content_hash]()
             if graph.content_hash != run.graph.content_hash:
@@ -111,8 +120,28 @@ class Job:
         return self._graph, self._prepared[spec.inputs]
 
 
+def native_buffers(graph: Graph, inputs: GraphInputs) -> GraphBuffers | None:
+    """Return what the native engine reads of a graph, or None if it cannot train on it."""
+    from heterophily.engine.buffers import GraphBuffers
+    from heterophily.engine.library import engine
+    from heterophily.engine.plan import NotCoveredError
+
+    if engine().library is None:
+        return None
+    try:
+        return GraphBuffers(inputs, graph.labels, graph.num_classes)
+    except NotCoveredError:
+        return None
+
+
 def train_run(
-    run: Run, spec: ModelSpec, graph: Graph, inputs: GraphInputs, split: Split
+    run: Run,
+    spec: ModelSpec,
+    graph: Graph,
+    inputs: GraphInputs,
+    split: Split,
+    *,
+    buffers: GraphBuffers | None = None,
 ) -> FitResult:
     """Train one run: the only place where a study meets the engine that trains."""
     from heterophily.training.config import TrainConfig
@@ -126,7 +155,13 @@ def train_run(
     )
     replica = Replica(build, split, TrainConfig(**run.config), run.seed)
     results = fit_replicas(
-        [replica], inputs, graph.labels, workers=1, keep_state=False, engine=run.engine
+        [replica],
+        inputs,
+        graph.labels,
+        workers=1,
+        keep_state=False,
+        engine=run.engine,
+        buffers=buffers,
     )
     if results.interrupted:
         raise KeyboardInterrupt
@@ -201,18 +236,32 @@ class InProcess:
         return execution
 
 
-@dataclass(frozen=True)
 class LocalProcesses:
-    """Worker processes on this machine, one thread each; each takes the next run when free."""
+    """Worker processes on this machine, one thread each; each takes the next run when free.
 
-    workers: int
+    They start with each call and end with it; inside a ``with`` block they stay, with the graphs
+    that they prepared, for as long as the job stays the same.
+    """
+
+    def __init__(self, workers: int) -> None:
+        self.workers = workers
+        self._open: ExitStack | None = None
+        self._pool: WorkerPool | None = None
+
+    def __enter__(self) -> LocalProcesses:
+        """Keep the processes until the end of the block."""
+        self._open = ExitStack()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Stop the processes."""
+        assert self._open is not None
+        self._open.close()
+        self._open = self._pool = None
 
     def execute(self, job: Job, runs: Sequence[Run], tick: Tick) -> Execution:
         """Apply the job to the runs."""
-        from heterophily.training.workers import WorkerPool
-
-        count = min(self.workers, len(runs))
-        pool = WorkerPool(pickle.dumps(job), count)
+        pool = self._pool_for(pickle.dumps(job), len(runs))
         outcome = pool.run([pickle.dumps(run) for run in runs], progress=lambda *_: tick())
         execution = Execution(interrupted=outcome.interrupted)
         for reply in outcome.results.values():
@@ -222,6 +271,21 @@ class LocalProcesses:
             place = f"{run.model} on {run.graph.name}, split {run.split.index}"
             execution.failures[run.key] = f"{place}: {sentence.partition(' was ')[2] or sentence}"
         return execution
+
+    def _pool_for(self, job: bytes, tasks: int) -> WorkerPool:
+        from heterophily.training.workers import WorkerPool
+
+        if self._open is None:
+            return WorkerPool(job, min(self.workers, tasks))
+        if self._pool is None or self._pool.job != job:
+            self._open.close()
+            self._pool = self._open.enter_context(WorkerPool(job, self.workers))
+        return self._pool
+
+
+def kept_open(executor: Executor) -> AbstractContextManager[Executor]:
+    """Return a block in which an executor keeps its processes between calls, if it has any."""
+    return executor if isinstance(executor, LocalProcesses) else nullcontext(executor)
 
 
 def local(workers: int | None = None) -> Executor:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 from heterophily.data.graph import Graph
 from heterophily.data.source import open_graph
 from heterophily.data.splits import Split, SplitBatch, random_splits
+from heterophily.errors import InputError
 from heterophily.experiments.executor import Job
 from heterophily.experiments.paper import SAME_MODEL
 from heterophily.experiments.presets import Recipe
@@ -61,7 +62,11 @@ class Planner:
             "options": type(spec.options).__name__,
             **option_values(spec),
         }
-        engine, config = engine_for(spec, self.engine), asdict(recipe.config)
+        try:
+            engine = engine_for(spec, self.engine)
+        except InputError as error:
+            raise InputError(f"{model}: {error}") from None
+        config = recipe.config.to_dict()
         return [
             Run(
                 model=model,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from heterophily.errors import lookup
+from heterophily.errors import UnknownNameError, lookup
 from heterophily.experiments.paper import SAME_MODEL, read_file
 
 SYNTHETIC = "synthetic"
@@ -38,6 +38,10 @@ def search_range(model: str, dataset: str) -> dict[str, list[Any]]:
     """
     files = RANGE_FILES[:1] if dataset == SYNTHETIC else RANGE_FILES[1:]
     known = _ranges(*files)
-    entry = lookup(known, "model with a search range in the paper", SAME_MODEL.get(model, model))
+    try:
+        name = SAME_MODEL.get(model, model)
+        entry = lookup(known, "model with a search range in the paper", name)
+    except UnknownNameError as error:
+        raise UnknownNameError(f"{error}; for other models use --space default") from None
     common = {key: value for key, value in entry.items() if isinstance(value, list)}
     return {key: list(value) for key, value in (common | entry.get(dataset, {})).items()}

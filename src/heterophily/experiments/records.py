@@ -19,8 +19,9 @@ import numpy as np
 if TYPE_CHECKING:
     from heterophily.data.splits import Split
 
-NUMERICS = 1
-"""Raised when the numbers of an unchanged run change on purpose: old records then stay aside."""
+NUMERICS = {"torch": 1, "native": 1}
+"""By engine; raised when the numbers of an unchanged run change on purpose (new kernels that round
+otherwise, say): old records of that engine then stay aside."""
 
 _EXACT = 2**53  # whole numbers up to here are exact as floats
 
@@ -113,7 +114,7 @@ class Run:
         return digest(
             canonical(
                 {
-                    "numerics": NUMERICS,
+                    "numerics": NUMERICS[self.engine],
                     "engine": self.engine,
                     "model": self.resolved,
                     "config": self.config,

@@ -83,6 +83,7 @@ class StudyPlan:
         return TableResult(
             study=self.study.name,
             title=self.study.title,
+            place=self.study.place,
             protocol=self.protocol,
             rows=tuple(row.name for row in self.study.rows),
             datasets=self.study.datasets,
@@ -102,7 +103,7 @@ def plan_study(
     """
     lookup(PROTOCOLS, "protocol", protocol)
     if study.command is not None:
-        raise InputError(f"table {study.name} is not trained; run: {study.command}")
+        raise InputError(f"{study.name} is made by another command: {study.command}")
     planner = Planner(**how)
     cells = tuple(_plan_cell(study, cell, protocol, space, planner) for cell in study.cells)
     if not any(plan.runs for plan in cells):

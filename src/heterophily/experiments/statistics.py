@@ -166,19 +166,23 @@ def average_ranks(means: Floats) -> Floats:
     return mean
 
 
-def rank_correlation(ours: Floats, theirs: Floats) -> float | None:
-    """Return Spearman's correlation of the model orders, averaged over the datasets (columns).
+def rank_correlations(ours: Floats, theirs: Floats) -> list[float | None]:
+    """Return Spearman's correlation of the model orders (rows) in each dataset (column).
 
-    Only cells with both values count, and only columns with at least three of them in which
-    not all are equal; None if there is no such column.
+    Only cells with both values count; None where fewer than three have both, or all are equal.
+
+    >>> a = np.array([[0.9, 0.9], [0.8, 0.8], [0.7, np.nan]])
+    >>> rank_correlations(a, -a)
+    [-1.0, None]
     """
-    found = []
+    found: list[float | None] = []
     for column in range(ours.shape[1]):
         both = ~np.isnan(ours[:, column]) & ~np.isnan(theirs[:, column])
-        a, b = stats.rankdata(ours[both, column]), stats.rankdata(theirs[both, column])
-        if both.sum() >= 3 and np.ptp(a) > 0 and np.ptp(b) > 0:
-            found.append(float(np.corrcoef(a, b)[0, 1]))
-    return float(np.mean(found)) if found else None
+        a, b = (np.round(values[both, column], 12) for values in (ours, theirs))
+        is_defined = both.sum() >= 3 and np.ptp(a) > 0 and np.ptp(b) > 0
+        ranks = (stats.rankdata(a), stats.rankdata(b)) if is_defined else None
+        found.append(None if ranks is None else round(float(np.corrcoef(*ranks)[0, 1]), 12))
+    return found
 
 
 @dataclass(frozen=True)

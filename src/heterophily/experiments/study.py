@@ -63,7 +63,11 @@ class Study:
     preset
         Rules of :data:`~heterophily.experiments.presets.PRESETS` under both protocols.
     command
-        For what is not trained: the command that computes it. Such a study has no rows.
+        For what is not a table of trained models: the command that computes it. Such a study has
+        no rows.
+    synthetic
+        For a figure on generated graphs: ``bases``, and fields of
+        :class:`~heterophily.experiments.synthetic.SyntheticStudy`.
     """
 
     name: str
@@ -77,6 +81,7 @@ class Study:
     times: str | None = None
     preset: str = "paper"
     command: str | None = None
+    synthetic: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Check every name once."""

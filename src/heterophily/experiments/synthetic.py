@@ -19,7 +19,7 @@ from heterophily.data.synthetic.features import Base
 from heterophily.data.synthetic.regular import regular_graph
 from heterophily.errors import InputError, lookup
 from heterophily.experiments.ranges import SYNTHETIC, search_range
-from heterophily.experiments.records import canonical, digest
+from heterophily.experiments.records import NUMERICS, canonical, digest
 
 # fmt: off
 LEVELS = (
@@ -28,9 +28,6 @@ LEVELS = (
 )
 # fmt: on
 """28 levels from 0.005 to 0.95 (section 3.2); the paper does not list them."""
-
-REGULAR_LEVELS = tuple(round(0.05 * step, 2) for step in range(1, 19))
-"""18 levels from 0.05 to 0.9 (appendix on regular graphs)."""
 
 METRICS = (
     "edge_homophily",
@@ -52,7 +49,6 @@ _SHARED = (
     "engine",
     "seed",
 )
-_VERSION = 1  # raise when the numbers of an unchanged study change on purpose
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,7 +139,7 @@ class Unit:
         """Return everything that the outcome depends on."""
         study = self.study
         return {
-            "version": _VERSION,
+            "version": NUMERICS.get(study.engine, NUMERICS["native"]),  # "auto" is native here
             "base": study.base,
             "base_digest": base_digest,
             "model": self.model,

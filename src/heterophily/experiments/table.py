@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -16,9 +16,11 @@ from heterophily.experiments.statistics import (
     all_pairs,
     average_ranks,
     critical_difference,
-    rank_correlation,
+    rank_correlations,
     win_tie_loss,
 )
+
+_TIE = 1e-9  # a value exactly one deviation away lies within, whatever the last bit says
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,8 @@ class CellResult:
 
     ``test_to_train`` is the ratio of the sizes of these sets, for the paired tests.
     ``wanted`` is the number of runs that the cell is made of; ``remark`` says why there are none.
-    Accuracies are fractions, ``std`` is divided by R as in the paper.
+    Accuracies are fractions, ``std`` is divided by R as in the paper. ``seconds`` is the training
+    time of all runs, ``versions`` ("torch 2.4.0") and ``finished`` (days) are those of any of them.
     """
 
     row: str
@@ -45,6 +48,9 @@ class CellResult:
     test_to_train: float = 1 / 3
     published: Published | None = None
     published_ms: float | None = None
+    seconds: float = 0.0
+    versions: tuple[str, ...] = ()
+    finished: tuple[str, ...] = ()
     remark: str = ""
 
     @classmethod
@@ -63,6 +69,9 @@ class CellResult:
             ms_per_epoch=1000 * sum(o.seconds for o in outcomes) / sum(epochs),
             engine=" and ".join(sorted({record.run["engine"] for record in ordered})),
             peak_memory_mb=max(outcome.peak_memory_mb for outcome in outcomes),
+            seconds=sum(outcome.seconds for outcome in outcomes),
+            versions=_distinct(f"{k} {v}" for r in ordered for k, v in r.versions.items()),
+            finished=_distinct(record.finished_at[:10] for record in ordered),
             **facts,
         )
 
@@ -93,9 +102,13 @@ class CellResult:
     @property
     def is_within(self) -> bool | None:
         """Whether ours is within one published standard deviation; None if that is unknown."""
+        return self.lies_within(1)
+
+    def lies_within(self, deviations: float) -> bool | None:
+        """Whether ours is within some published standard deviations; None if that is unknown."""
         if self.difference is None or self.published is None or self.published.std is None:
             return None
-        return abs(self.difference) <= self.published.std
+        return abs(self.difference) <= deviations * self.published.std + _TIE
 
     def to_dict(self) -> dict[str, Any]:
         """Return the cell as plain data."""
@@ -105,7 +118,7 @@ class CellResult:
 
 @dataclass(frozen=True)
 class TableResult:
-    """A study under one protocol."""
+    """A study under one protocol; ``place`` is where the paper has it, ``command`` makes it."""
 
     study: str
     title: str
@@ -115,6 +128,8 @@ class TableResult:
     cells: tuple[CellResult, ...]
     remarks: tuple[str, ...] = ()
     has_ranks: bool = False
+    place: str = ""
+    command: str = ""
 
     def cell(self, row: str, dataset: str) -> CellResult | None:
         """Return a cell, or None if the study has none there."""
@@ -147,17 +162,36 @@ class TableResult:
         beside = [c for c in self.cells if c.is_complete and c.published is not None]
         with_std = [cell for cell in beside if cell.is_within is not None]
         differences = [cell.difference for cell in beside if cell.difference is not None]
-        per_dataset = rank_correlation(self.means(), self.means(published=True))
+        orders = rank_correlations(self.means(), self.means(published=True))
+        known = [order for order in orders if order is not None]
+        ratios = [
+            cell.published_ms / cell.ms_per_epoch
+            for cell in self.cells
+            if cell.is_complete and cell.published_ms and cell.ms_per_epoch
+        ]
         return {
             "cells": len(self.cells),
             "complete": sum(cell.is_complete for cell in self.cells),
             "beside_published": len(beside),
             "within_one_std": sum(bool(cell.is_within) for cell in with_std),
+            "within_two_std": sum(bool(cell.lies_within(2)) for cell in with_std),
             "of_with_std": len(with_std),
             "mean_difference": float(np.mean(differences)) if differences else None,
             "mean_size_of_difference": float(np.mean(np.abs(differences))) if differences else None,
-            "rank_correlation": per_dataset,
+            "rank_correlation": float(np.mean(known)) if known else None,
+            "rank_correlations": dict(zip(self.datasets, orders, strict=True)),
+            "median_time_ratio": float(np.median(ratios)) if ratios else None,
+            "runs": sum(len(cell.test) for cell in self.cells),
+            "seconds": sum(cell.seconds for cell in self.cells),
         }
+
+    def engines(self) -> tuple[str, ...]:
+        """Return the engines that trained the cells."""
+        return _distinct(cell.engine for cell in self.cells if cell.engine)
+
+    def versions(self) -> tuple[str, ...]:
+        """Return the versions of everything that may change a number."""
+        return _distinct(text for cell in self.cells for text in cell.versions)
 
     def paired_tests(self) -> dict[str, tuple[PairedTest, ...]]:
         """Return the paired tests of each dataset between its complete rows."""
@@ -192,6 +226,9 @@ class TableResult:
             "study": self.study,
             "title": self.title,
             "protocol": self.protocol,
+            "command": self.command,
+            "engines": list(self.engines()),
+            "versions": list(self.versions()),
             "rows": list(self.rows),
             "datasets": list(self.datasets),
             "cells": [cell.to_dict() for cell in self.cells],
@@ -201,6 +238,10 @@ class TableResult:
             "critical_difference": None if diagram is None else diagram.to_dict(),
             "remarks": list(self.remarks),
         }
+
+
+def _distinct(values: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted(set(values)))
 
 
 def _number(value: float) -> float | None:

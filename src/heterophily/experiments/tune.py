@@ -15,7 +15,7 @@ from typing import Any
 from heterophily.data.graph import Graph
 from heterophily.errors import InputError, lookup
 from heterophily.experiments.completion import Watch, complete
-from heterophily.experiments.executor import Executor
+from heterophily.experiments.executor import Executor, kept_open, local
 from heterophily.experiments.planner import Planner
 from heterophily.experiments.presets import PRESETS
 from heterophily.experiments.proposer import Proposer
@@ -124,7 +124,7 @@ class _Search:
     preset: str | None
     planner: Planner
     store: Store
-    executor: Executor | None
+    executor: Executor
     watch: Watch | None
     deadline: float
     planned: dict[str, list[Run]] = field(default_factory=dict)
@@ -266,12 +266,14 @@ def tune(
     chosen = space if isinstance(space, Space) else space_for(space, model, dataset)
     planner = Planner(seed=seed, repeats=repeats, **how)
     deadline = math.inf if minutes is None else time.monotonic() + 60 * minutes
-    state = _Search(model, graph, splits, preset, planner, store, executor, watch, deadline)
-    if search == "grid":
-        tried = _grid(state, chosen, trials, seed)
-    else:
-        proposer = Proposer(chosen, seed=seed, name=f"{model} on {dataset}", dashboard=dashboard)
-        tried = _adaptive(state, chosen, trials, proposer)
+    with kept_open(executor or local()) as standing:
+        state = _Search(model, graph, splits, preset, planner, store, standing, watch, deadline)
+        if search == "grid":
+            tried = _grid(state, chosen, trials, seed)
+        else:
+            name = f"{model} on {dataset}"
+            proposer = Proposer(chosen, seed=seed, name=name, dashboard=dashboard)
+            tried = _adaptive(state, chosen, trials, proposer)
     complete_ones = [trial for trial in tried if not trial.is_hopeless]
     if not complete_ones:
         raise InputError(f"no setting was finished in {minutes} minutes; allow more time")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from heterophily.errors import InputError, lookup
@@ -11,6 +11,7 @@ from heterophily.training.early_stopping import STOPPING_RULES
 from heterophily.training.selection import SELECTION_SCORES
 
 OPTIMIZERS = ("adam", "adamw")
+CLASS_WEIGHTS = ("none", "balanced")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,10 @@ class TrainConfig:
         Number of epochs the stopping rule looks back.
     select_by
         ``"validation-loss"`` or ``"validation-accuracy"``: what the reported epoch is best in.
+    class_weight
+        ``"none"``: every node counts alike, as in the paper. ``"balanced"``: every class counts
+        alike in the training and the validation loss; a node of class k has the weight
+        :math:`n / (C n_k)`, counted among the training nodes.
 
     Examples
     --------
@@ -52,6 +57,7 @@ class TrainConfig:
     stopping: str = "loss-window"
     window: int = 200
     select_by: str = "validation-loss"
+    class_weight: str = "none"
 
     def __post_init__(self) -> None:
         """Check every field once."""
@@ -66,6 +72,23 @@ class TrainConfig:
         lookup(dict.fromkeys(OPTIMIZERS), "optimizer", self.optimizer)
         lookup(STOPPING_RULES, "stopping rule", self.stopping)
         lookup(SELECTION_SCORES, "selection", self.select_by)
+        lookup(dict.fromkeys(CLASS_WEIGHTS), "class weight", self.class_weight)
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether nodes count by the size of their class."""
+        return self.class_weight != "none"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as plain data, without class weights when there are none.
+
+        Keys of stored runs are made of this: those of runs without class weights stay as they
+        were before the field existed.
+        """
+        values = asdict(self)
+        if not self.is_weighted:
+            del values["class_weight"]
+        return values
 
     def replace(self, **changes: Any) -> TrainConfig:
         """Return a copy with some fields changed."""

@@ -14,13 +14,15 @@ ENGINES = {
 }
 
 
-def native_or_note(engine: str, device: Any) -> Any:
+def native_or_note(engine: str, device: Any, *, is_weighted: bool = False) -> Any:
     """Return the module of the native engine, or a text: why it is not used ("": not wanted)."""
     lookup(ENGINES, "engine", engine)
     if engine == "torch":
         return ""
     if as_device(device).type != "cpu":
         return refused(engine, "it runs on the CPU only")
+    if is_weighted:
+        return refused(engine, "class weights run in torch")
     from heterophily.engine import run  # only here, so that torch alone works without it
     from heterophily.engine.library import engine as loaded
 

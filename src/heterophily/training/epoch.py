@@ -67,16 +67,29 @@ class FullBatch:
             nodes = np.flatnonzero(getattr(split, part))
             self.rows[part] = torch.from_numpy(nodes).to(device)
             self.targets[part] = torch.from_numpy(labels[nodes]).to(device)
+        self.weights: dict[str, Tensor] = {}
+        if config.is_weighted:
+            of_class = balanced_weights(labels[split.train], int(labels.max()) + 1)
+            shares = torch.from_numpy(of_class).to(device)
+            self.weights = {part: shares[self.targets[part]] for part in PARTS}
 
     def step(self) -> float:
         """Take one optimiser step; return the training loss before it."""
         self.model.train()
         logits = self.model(self.inputs)
-        loss = cross_entropy(logits.index_select(0, self.rows["train"]), self.targets["train"])
+        loss = self._loss(logits.index_select(0, self.rows["train"]), "train")
         self.optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         self.optimizer.step()
         return loss.item()
+
+    def _loss(self, logits: Tensor, part: str) -> Tensor:
+        """Return the mean cross entropy of a set, or its weighted mean."""
+        if not self.weights:
+            return cross_entropy(logits, self.targets[part])
+        weights = self.weights[part].to(logits.dtype)
+        losses = cross_entropy(logits, self.targets[part], reduction="none")
+        return (losses * weights).sum() / weights.sum()
 
     @torch.no_grad()
     def evaluate(self) -> tuple[float, float, Tensor]:
@@ -84,7 +97,7 @@ class FullBatch:
         self.model.eval()
         logits = self.model(self.inputs)
         shown = logits.index_select(0, self.rows["validation"])
-        loss = cross_entropy(shown, self.targets["validation"])
+        loss = self._loss(shown, "validation")
         return loss.item(), accuracy(shown.argmax(1), self.targets["validation"]), logits
 
 
@@ -95,6 +108,21 @@ def accuracy(predictions: Tensor, targets: Tensor) -> float:
     0.6666666666666666
     """
     return int((predictions == targets).sum()) / len(targets)
+
+
+def balanced_weights(labels: NDArray[np.int64], num_classes: int) -> NDArray[np.float64]:
+    r"""Return the weight :math:`n / (C n_k)` of each class, C of them occurring in ``labels``.
+
+    A class that does not occur has the weight 1.
+
+    >>> balanced_weights(np.array([0, 0, 0, 1]), 3).tolist()
+    [0.6666666666666666, 2.0, 1.0]
+    """
+    counts = np.bincount(labels, minlength=num_classes)
+    present = counts > 0
+    weights = np.ones(num_classes)
+    weights[present] = labels.size / (present.sum() * counts[present])
+    return weights
 
 
 def check_split(split: Split, labels: NDArray[np.int64]) -> None:

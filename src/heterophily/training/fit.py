@@ -61,7 +61,7 @@ def fit(
         ``"auto"``, ``"native"`` or ``"torch"``; see :func:`fit_replicas`. Both start from the
         same weights; their dropout masks differ.
     """
-    native = native_or_note(engine, device)
+    native = native_or_note(engine, device, is_weighted=config.is_weighted)
     if not isinstance(native, str):
         try:
             task = native.Task(build, split, config, seed)

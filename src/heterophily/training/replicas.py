@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import pickle
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,6 +14,7 @@ from torch import nn
 from heterophily.data.splits import Split
 from heterophily.errors import InputError
 from heterophily.training.config import TrainConfig
+from heterophily.training.cores import usable_cores as usable_cores
 from heterophily.training.device import as_device
 from heterophily.training.engines import native_or_note, refused
 from heterophily.training.fit import fit
@@ -101,6 +101,7 @@ def fit_replicas(
     device: str = "cpu",
     keep_state: bool = True,
     engine: str = "torch",
+    buffers: Any = None,
 ) -> FitResults:
     """Train replicas side by side, one thread each; every result is as if it ran alone.
 
@@ -124,6 +125,9 @@ def fit_replicas(
     engine
         ``"native"``: the C++ engine, on threads of this process; ``"torch"``; or ``"auto"``: the
         native one where it covers the model (``engine_note`` says why not).
+    buffers
+        :class:`~heterophily.engine.buffers.GraphBuffers` of ``inputs``, from a caller who trains
+        on one graph many times; otherwise the native engine prepares them in each call.
 
     Returns
     -------
@@ -133,13 +137,19 @@ def fit_replicas(
     """
     if workers is not None and workers < 1:
         raise InputError(f"workers={workers}; use at least one")
-    native = native_or_note(engine, device)
+    is_weighted = any(replica.config.is_weighted for replica in replicas)
+    native = native_or_note(engine, device, is_weighted=is_weighted)
     note = native if isinstance(native, str) else ""
     count = min(workers or usable_cores(), len(replicas))
     if not isinstance(native, str):
         try:
             done = native.run(
-                replicas, inputs, labels, threads=count, progress=progress, keep_state=keep_state
+                replicas,
+                inputs if buffers is None else buffers,
+                labels,
+                threads=count,
+                progress=progress,
+                keep_state=keep_state,
             )
             return FitResults(done.results, interrupted=done.interrupted, engine="native")
         except native.NotCoveredError as error:
@@ -153,13 +163,6 @@ def fit_replicas(
     )
     outcome = WorkerPool(payload, count).run(tasks, progress=progress)
     return FitResults(outcome.results, outcome.failures, outcome.interrupted, engine_note=note)
-
-
-def usable_cores() -> int:
-    """Return the number of cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _one_by_one(job: _Job, replicas: Sequence[Replica], progress: Progress | None) -> FitResults:

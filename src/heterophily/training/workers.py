@@ -1,4 +1,4 @@
-"""Worker processes: start, feed, replace when they die, stop with their parent.
+"""A pool of worker processes: start, feed, replace when they die, stop.
 
 A worker greets, receives the shared job once, then takes one task at a time. Messages are
 pickled here and travel as bytes, so nothing in flight depends on a living worker.
@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import pickle
 import signal
-import sys
-import traceback
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from multiprocessing import connection, get_context
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
+from socket import socket
+from types import TracebackType
 from typing import Any
 
 from heterophily.errors import HeterophilyError
+from heterophily.training.interrupts import interrupt_bell, interrupt_held
+from heterophily.training.worker import serve
 
 _ATTEMPTS = 2  # a task whose worker dies is run once more
 
@@ -42,17 +43,42 @@ class _Worker:
     process: BaseProcess
     pipe: Connection
     task: int | None = None
+    has_greeted: bool = False
     has_job: bool = False
+
+    @property
+    def is_free(self) -> bool:
+        return self.has_greeted and self.task is None
 
 
 class WorkerPool:
-    """A few processes that apply one pickled job to pickled tasks."""
+    """A few processes that apply one pickled job to pickled tasks.
+
+    Each :meth:`run` starts and stops them; inside a ``with`` block they stay between runs, with
+    the job and all that it prepared.
+    """
 
     def __init__(self, job: bytes, count: int) -> None:
-        self._job, self._count = job, count
+        self.job, self.count = job, count
         self._workers: list[_Worker] = []
         self._failed_starts = 0
+        self._is_kept = False
         self._context = get_context("spawn")
+
+    def __enter__(self) -> WorkerPool:
+        """Keep the processes until the end of the block."""
+        self._is_kept = True
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Stop the processes."""
+        self._is_kept = False
+        self._stop()
 
     def run(
         self, tasks: Sequence[bytes], *, progress: Callable[[int, int], None] | None = None
@@ -61,50 +87,63 @@ class WorkerPool:
         outcome = Outcome()
         waiting = deque(range(len(tasks)))
         attempts = [0] * len(tasks)
+        is_whole = False
         try:
-            while waiting or any(worker.task is not None for worker in self._workers):
-                self._keep_staffed(len(waiting))
-                for worker in self._ready_workers():
-                    message = _receive(worker)
-                    if message is None:
-                        self._bury(worker, waiting, attempts, outcome)
-                    elif message[0] == "error":
-                        raise message[1]
-                    elif message[0] == "result":
-                        assert worker.task is not None
-                        outcome.results[worker.task], worker.task = message[1], None
-                        if progress is not None:
-                            progress(len(outcome.results), len(tasks))
-                    if message is not None and waiting:
-                        worker.task = waiting.popleft()
-                        attempts[worker.task] += 1
-                        self._assign(worker, tasks[worker.task])
+            with interrupt_bell() as bell:
+                while waiting or any(worker.task is not None for worker in self._workers):
+                    self._keep_staffed(len(waiting))
+                    for worker in self._workers:
+                        if waiting and worker.is_free:
+                            worker.task = waiting.popleft()
+                            attempts[worker.task] += 1
+                            self._assign(worker, tasks[worker.task])
+                    for worker in self._ready_workers(bell):
+                        message = _receive(worker)
+                        if message is None:
+                            self._bury(worker, waiting, attempts, outcome)
+                        elif message[0] == "error":
+                            raise message[1]
+                        elif message[0] == "hello":
+                            worker.has_greeted = True
+                        else:
+                            assert worker.task is not None
+                            outcome.results[worker.task], worker.task = message[1], None
+                            if progress is not None:
+                                progress(len(outcome.results), len(tasks))
+            is_whole = True
         except KeyboardInterrupt:
             outcome.interrupted = True
         finally:
-            self._stop()
+            if not (is_whole and self._is_kept):
+                self._stop()
         return outcome
 
     def _keep_staffed(self, waiting: int) -> None:
         """Start workers up to the count, as far as there are tasks for them."""
         idle = sum(worker.task is None for worker in self._workers)
-        missing = min(self._count - len(self._workers), waiting - idle)
-        with _interrupt_held():
+        missing = min(self.count - len(self._workers), waiting - idle)
+        if missing <= 0:
+            return
+        with interrupt_held():
             for _ in range(missing):
                 here, there = self._context.Pipe()
-                process = self._context.Process(target=_serve, args=(there,), daemon=True)
+                process = self._context.Process(target=serve, args=(there,), daemon=True)
                 process.start()
                 there.close()
                 self._workers.append(_Worker(process, here))
 
-    def _ready_workers(self) -> list[_Worker]:
-        ready = connection.wait([worker.pipe for worker in self._workers])
+    def _ready_workers(self, bell: socket | None) -> list[_Worker]:
+        """Wait for messages; a signal ends the wait too, and Python then raises what it means."""
+        waited: list[Connection | socket] = [worker.pipe for worker in self._workers]
+        ready = connection.wait(waited if bell is None else [*waited, bell])
+        if bell is not None and bell in ready:
+            bell.recv(4096)
         return [worker for worker in self._workers if worker.pipe in ready]
 
     def _assign(self, worker: _Worker, task: bytes) -> None:
         try:
             if not worker.has_job:
-                worker.pipe.send_bytes(self._job)
+                worker.pipe.send_bytes(self.job)
                 worker.has_job = True
             worker.pipe.send_bytes(task)
         except OSError:
@@ -120,9 +159,11 @@ class WorkerPool:
         code = worker.process.exitcode or 0
         cause = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
         number = worker.task
+        if worker.is_free:
+            return
         if number is None:
             self._failed_starts += 1
-            if code >= 0 or self._failed_starts > _ATTEMPTS * self._count:
+            if code >= 0 or self._failed_starts > _ATTEMPTS * self.count:
                 raise WorkerError(
                     f"worker processes end at their start ({cause}); in a script put the call "
                     'under if __name__ == "__main__":, or pass workers=1'
@@ -137,12 +178,13 @@ class WorkerPool:
         )
 
     def _stop(self) -> None:
-        for worker in self._workers:
-            worker.pipe.close()
-            worker.process.kill()
-        for worker in self._workers:
-            worker.process.join()
-        self._workers.clear()
+        with interrupt_held():
+            for worker in self._workers:
+                worker.pipe.close()
+                worker.process.kill()
+            for worker in self._workers:
+                worker.process.join()
+            self._workers.clear()
 
 
 def _receive(worker: _Worker) -> tuple[Any, ...] | None:
@@ -152,67 +194,3 @@ def _receive(worker: _Worker) -> tuple[Any, ...] | None:
     except (EOFError, OSError):
         return None
     return message
-
-
-@contextmanager
-def _interrupt_held() -> Iterator[None]:
-    """Hold Ctrl-C back while processes start: they inherit that and leave Ctrl-C to us."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-# --- in the worker process ----------------------------------------------------------------------
-
-
-def _serve(pipe: Connection) -> None:
-    """Answer tasks until the parent closes the pipe."""
-    _die_with_parent()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    pipe.send_bytes(pickle.dumps(("hello",)))
-    try:
-        job_bytes: bytes | None = pipe.recv_bytes()
-        job: Callable[[Any], Any] | None = None
-        while True:
-            task_bytes = pipe.recv_bytes()
-            try:
-                if job is None:
-                    assert job_bytes is not None
-                    job, job_bytes = pickle.loads(job_bytes), None
-                answer = pickle.dumps(("result", job(pickle.loads(task_bytes))))
-            except Exception as error:
-                answer = _pickled_error(error)
-            pipe.send_bytes(answer)
-    except (EOFError, OSError):
-        return  # the parent is done, or gone
-
-
-def _pickled_error(error: Exception) -> bytes:
-    """Pickle an exception with its traceback as a note; an unpicklable one by its text."""
-    text = "".join(traceback.format_exception(error))
-    try:
-        if not isinstance(error, HeterophilyError):
-            error.add_note(f"in a worker process:\n{text}")
-        answer = pickle.dumps(("error", error))
-        pickle.loads(answer)
-    except Exception:
-        answer = pickle.dumps(("error", RuntimeError(f"in a worker process:\n{text}")))
-    return answer
-
-
-def _die_with_parent() -> None:
-    """Ask the kernel to end this process when its parent ends (Linux)."""
-    if not sys.platform.startswith("linux"):
-        return
-    import ctypes
-    import os
-
-    pr_set_pdeathsig = 1
-    ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL)
-    if os.getppid() == 1:  # the parent was gone before we asked
-        os._exit(1)

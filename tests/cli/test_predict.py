@@ -1,0 +1,89 @@
+import csv
+import json
+
+import pytest
+from cli.ring import CLASSES, call, write
+
+from heterophily.errors import HeterophilyError
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """A folder with tables and two models trained on them."""
+    folder = tmp_path_factory.mktemp("tables")
+    tables = write(folder)
+    common = ["--label", "team", "--repeats", "2", "--max-epochs", "30", "--workers", "1"]
+    for name in ("acm-gcn", "acm-gcn+"):
+        text = call("train", name, *tables, *common, "--out", folder / name)
+        assert f"model folder         {folder / name}" in text
+        assert "balanced accuracy" in text
+        assert "calibration error" in text
+    return folder
+
+
+def rows_of(path):
+    with path.open() as file:
+        return list(csv.DictReader(file))
+
+
+def test_predictions_are_written_for_every_node(place, tmp_path):
+    tables = write(tmp_path)
+    out = tmp_path / "p.csv"
+    text = call("predict", place / "acm-gcn", *tables, "--out", out)
+    assert "acm-gcn on edges: 40 nodes" in text
+    rows = rows_of(out)
+    assert [row["node"] for row in rows] == [f"n{i}" for i in range(40)]
+    assert {"p(ants)", "p(bees)", "channel(low)", "channel(high)", "channel(identity)"} <= set(
+        rows[0]
+    )
+    right = sum(row["label"] == CLASSES[i % 2] for i, row in enumerate(rows))
+    assert right > 30
+
+
+def test_labels_are_not_needed_and_not_used(place, tmp_path):
+    with_label, without = tmp_path / "a", tmp_path / "b"
+    with_label.mkdir()
+    without.mkdir()
+    call("predict", place / "acm-gcn", *write(with_label), "--out", tmp_path / "a.csv")
+    tables = write(without, with_label=False)
+    call("predict", place / "acm-gcn", *tables, "--out", tmp_path / "b.csv")
+    assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
+
+
+def test_unseen_nodes_and_columns_in_another_order(place, tmp_path):
+    tables = write(tmp_path, num_nodes=46, columns=("b", "a"), order=range(45, -1, -1))
+    call("predict", place / "acm-gcn", *tables, "--out", tmp_path / "p.csv")
+    rows = rows_of(tmp_path / "p.csv")
+    assert len(rows) == 46
+    right = sum(row["label"] == CLASSES[int(row["node"][1:]) % 2] for row in rows)
+    assert right > 35
+
+
+def test_json_has_the_rows(place, tmp_path):
+    data = json.loads(call("predict", place / "acm-gcn", *write(tmp_path), "--json"))
+    assert (data["model"], len(data["rows"])) == ("acm-gcn", 40)
+
+
+@pytest.mark.parametrize(
+    ("model", "changes", "message"),
+    [
+        ("acm-gcn", {"columns": ("a",)}, "lacks the feature column 'b'"),
+        ("acm-gcn", {"columns": ("a", "b", "c")}, "--ignore c"),
+        ("acm-gcn+", {"num_nodes": 41}, "acm-gcn\\+ has a weight for every node"),
+        ("nothing", {}, "no such model folder"),
+    ],
+)
+def test_what_does_not_fit_is_one_sentence(place, tmp_path, model, changes, message):
+    with pytest.raises(HeterophilyError, match=message) as caught:
+        call("predict", place / model, *write(tmp_path, **changes))
+    assert "\n" not in str(caught.value)
+
+
+def test_an_extra_column_can_be_ignored(place, tmp_path):
+    tables = write(tmp_path, columns=("a", "b", "c"))
+    assert "40 nodes" in call("predict", place / "acm-gcn", *tables, "--ignore", "c")
+
+
+def test_an_output_of_another_kind_is_refused(place, tmp_path):
+    with pytest.raises(HeterophilyError, match=r"the file ends in \.csv"):
+        call("predict", place / "acm-gcn", *write(tmp_path), "--out", tmp_path / "p.xlsx")

@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+import pytest
+
+from heterophily.errors import UnknownNameError
+from heterophily.experiments.space import check_settings, space_for
+from heterophily.models.zoo import ZOO
+
+IN_THE_PAPER = {"h2gcn", "mixhop", "gcn+jk", "gat+jk", "fagcn", "graphsage"}
+
+
+def check_every_value(model: str, name: str) -> None:
+    space = space_for(name, model, "texas")
+    assert len(space) > 1
+    for key, values in space.values.items():
+        for value in values:
+            check_settings(model, {key: value}, where=name)
+
+
+@pytest.mark.parametrize("model", ZOO)
+def test_every_baseline_has_a_default_space_whose_values_it_accepts(model: str) -> None:
+    check_every_value(model, "default")
+
+
+@pytest.mark.parametrize("model", ZOO)
+def test_a_baseline_has_the_papers_ranges_or_is_told_of_the_default_space(model: str) -> None:
+    if model in IN_THE_PAPER:
+        check_every_value(model, "paper")
+        return
+    with pytest.raises(UnknownNameError, match="for other models use --space default"):
+        space_for("paper", model, "texas")
