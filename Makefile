@@ -11,12 +11,14 @@ ifneq ($(wildcard $(BESIDE)/texas.npz),)
 export HETEROPHILY_DATA ?= $(BESIDE)
 endif
 
-.PHONY: help setup demo test lint types unit sanitize clean
+.PHONY: help setup demo test lint types unit docs sanitize cross clean
 
 help:
 	@echo "make demo   set up .venv and diagnose embedded graphs"
 	@echo "make test   set up .venv and run lint, types, tests, doctests, README"
 	@echo "make sanitize  fuzz the native engine with the compiler's sanitizers"
+	@echo "make cross  compile the native engine for aarch64 and compare its answers"
+	@echo "make docs   build the documentation site in site/"
 	@echo "make clean  remove .venv and caches"
 
 setup: $(READY)
@@ -48,9 +50,17 @@ unit: $(READY)
 	@echo "== pytest (unit tests, doctests, README)"
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
+docs: $(READY)
+	@echo "== documentation site"
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
 sanitize: $(READY)
 	@echo "== native engine under AddressSanitizer and UndefinedBehaviorSanitizer"
 	$(BIN)/python tests/engine/sanitize.py --cases 60
 
+cross: $(READY)
+	@echo "== native engine on aarch64 (needs g++-aarch64-linux-gnu and qemu-user)"
+	$(BIN)/python tests/engine/cross.py
+
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis site

@@ -1,31 +1,54 @@
-"""The README and the docs speak the truth: their Python blocks and commands are run."""
+"""The README and the docs speak the truth: their blocks are run, their commands exist."""
 
 from __future__ import annotations
 
+import functools
 import os
 import re
+import runpy
 import shlex
 import subprocess
 import sys
+import tomllib
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
-BLOCK = re.compile(r"^```(python|console)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    *sorted((ROOT / "docs").glob("**/*.md")),
+]
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+INLINE = re.compile(r"`((?:heterophily|python benchmarks/)[^`\n]*)`")
+RUN, READ = {"python", "console"}, {"", "toml"}
+"""Kinds of blocks: those that are run, and those that are read (commands too long to run)."""
+
+
+def text_of(page: Path) -> str:
+    return page.read_text("utf-8")
 
 
 def blocks(language: str) -> list[tuple[str, str]]:
     """All blocks of a page, joined: later blocks may use what earlier ones made."""
     found = []
     for page in PAGES:
-        code = "\n".join(
-            body for kind, body in BLOCK.findall(page.read_text("utf-8")) if kind == language
-        )
+        code = "\n".join(body for kind, body in BLOCK.findall(text_of(page)) if kind == language)
         if code:
             found.append((str(page.relative_to(ROOT)), code))
     return found
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_block_is_of_a_kind_that_is_checked(page: Path) -> None:
+    assert {kind for kind, _ in BLOCK.findall(text_of(page))} <= RUN | READ
+
+
+# --- blocks that run ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("page", "code"), blocks("python"), ids=lambda value: value[:40])
@@ -60,3 +83,83 @@ def test_console_blocks_run(page: str, code: str, tmp_path: Path, data_folder: P
         )
         expected = 2 if "exits 2" in comment else 0
         assert done.returncode == expected, f"{page}: {line}\n{done.stdout}{done.stderr}"
+
+
+@pytest.mark.parametrize(("page", "code"), blocks("toml"), ids=lambda value: value[:40])
+def test_toml_blocks_are_toml(page: str, code: str) -> None:
+    assert tomllib.loads(code), page
+
+
+# --- commands that are too long to run: they exist and take these options -----------------------
+
+
+def commands() -> Iterator[tuple[str, str]]:
+    """Commands in blocks without a language and in the text, without trailing comments."""
+    for page in PAGES:
+        text = text_of(page)
+        found = [
+            line for kind, body in BLOCK.findall(text) if kind == "" for line in body.split("\n")
+        ]
+        found += INLINE.findall(BLOCK.sub("", text))
+        for line in dict.fromkeys(found):
+            command = re.split(r"\s+#\s|\s+>\s|\s+\(", line.strip())[0]
+            if command:
+                yield str(page.relative_to(ROOT)), command
+
+
+@functools.cache
+def command_line() -> Any:
+    from heterophily.cli.app import app
+
+    return typer.main.get_command(app)
+
+
+HETEROPHILY = [pair for pair in commands() if pair[1].startswith("heterophily ")]
+BENCHMARKS = [pair for pair in commands() if "python benchmarks/" in pair[1]]
+
+
+@pytest.mark.parametrize(("page", "command"), HETEROPHILY, ids=lambda value: value[:60])
+def test_commands_of_the_text_exist_and_have_these_options(page: str, command: str) -> None:
+    """Verbs and options are looked up; values and arguments are not, so nothing is opened."""
+    place, known = command_line(), {"--help", "--version"}
+    for word in shlex.split(command.replace("[", "").replace("]", ""))[1:]:
+        verbs = getattr(place, "commands", {})
+        if verbs and not word.startswith("-"):
+            any_verb = next(iter(verbs.values())) if word.isupper() else None  # paper figure NAME
+            place = verbs.get(word, any_verb)
+            assert place is not None, f"{page}: `{command}`: no verb {word}"
+        known |= {name for p in place.params for name in (*p.opts, *p.secondary_opts)}
+        option = word.partition("=")[0]
+        assert not option.startswith("--") or option in known, f"{page}: `{command}`: {option}"
+
+
+@pytest.mark.parametrize(("page", "command"), BENCHMARKS, ids=lambda value: value[:60])
+def test_benchmarks_of_the_text_exist_and_have_these_options(page: str, command: str) -> None:
+    words = command[command.index("python benchmarks/") :].split()
+    script = ROOT / words[1]
+    assert script.is_file(), f"{page}: {command}"
+    for word in words[2:]:
+        if word.startswith("--"):
+            assert f'"{word}"' in script.read_text("utf-8"), f"{page}: {command}: no {word}"
+
+
+# --- numbers that come from records -------------------------------------------------------------
+
+
+def test_results_of_the_readme_are_those_of_the_records() -> None:
+    """To renew them: python benchmarks/readme_table.py."""
+    tool = runpy.run_path(str(ROOT / "benchmarks" / "readme_table.py"))
+    page = text_of(ROOT / "README.md")
+    assert tool["filled"](page, tool["section"]()) == page
+    assert "acm-gcn |" in page
+
+
+# --- links --------------------------------------------------------------------------------------
+
+LINK = re.compile(r"\]\(([^)\s#:]+)(?:#[^)]*)?\)")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_to_files(page: Path) -> None:
+    for target in LINK.findall(BLOCK.sub("", text_of(page))):
+        assert (page.parent / target).exists(), f"{page.name}: {target}"

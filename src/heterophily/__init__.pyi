@@ -36,8 +36,12 @@ from heterophily.errors import HeterophilyError as HeterophilyError
 from heterophily.errors import InputError as InputError
 from heterophily.errors import MissingExtraError as MissingExtraError
 from heterophily.errors import UnknownNameError as UnknownNameError
+from heterophily.estimators.classifier import AcmClassifier as AcmClassifier
+from heterophily.estimators.folds import GraphKFold as GraphKFold
 from heterophily.experiments.compare import compare as compare
+from heterophily.experiments.compare_finished import compare_portraits as compare_portraits
 from heterophily.experiments.executor import local as local
+from heterophily.experiments.portray import portray as portray
 from heterophily.experiments.runner import run_study as run_study
 from heterophily.experiments.store import Store as Store
 from heterophily.experiments.study import study as study
@@ -72,6 +76,12 @@ from heterophily.metrics.node_homophily import node_homophily as node_homophily
 from heterophily.metrics.node_homophily import node_homophily_values as node_homophily_values
 from heterophily.models.catalog import MODELS as MODELS
 from heterophily.models.pyg_adapter import pyg_model as pyg_model
+from heterophily.prediction.auto import auto as auto
+from heterophily.prediction.explain import explain as explain
+from heterophily.prediction.folder import load_model as load_model
+from heterophily.prediction.folder import save_model as save_model
+from heterophily.prediction.predict import predict as predict
+from heterophily.report.write import write_report as write_report
 from heterophily.training.config import TrainConfig as TrainConfig
 from heterophily.training.fit import fit as fit
 from heterophily.training.replicas import Replica as Replica

@@ -14,10 +14,16 @@ from heterophily.cli import (
     data,
     demo,
     diagnose,
+    explain,
     figure,
+    figures,
     generate,
+    info,
     paper,
+    predict,
+    report,
     runs,
+    serve,
     train,
     tune,
 )
@@ -31,12 +37,18 @@ app = typer.Typer(
 )
 app.command("demo")(demo.demo)
 app.command("diagnose")(diagnose.diagnose)
+app.command("report")(report.report)
 app.command("train")(train.train)
+app.command("predict")(predict.predict)
+app.command("explain")(explain.explain)
 app.command("compare")(compare.compare)
 app.command("tune")(tune.tune)
 app.command("convert")(convert.convert)
 app.command("generate")(generate.generate)
+app.command("serve")(serve.serve)
+app.command("info")(info.info)
 app.add_typer(data.app, name="data")
+figures.add_to(figure.app)
 paper.app.add_typer(figure.app, name="figure")
 app.add_typer(paper.app, name="paper")
 app.add_typer(runs.app, name="runs")

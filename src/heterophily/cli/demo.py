@@ -52,3 +52,5 @@ def demo() -> None:
         console.print()
         console.print(diagnose(graph))
         console.print()
+    console.print("Your own graph: heterophily train auto --edges ... --nodes ... --out model")
+    console.print("The argument of the paper: heterophily paper figure synthetic-metrics --quick")

@@ -1,0 +1,1 @@
+"""Node classification for scikit-learn: an estimator and a splitter that know the graph."""
