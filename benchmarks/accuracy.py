@@ -16,7 +16,6 @@ import argparse
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +75,7 @@ def key_of(chosen: Recipe, cell: tuple[str, str, str], seed: int, repeats: int |
         repeats,
         dict(chosen.graph),
         dict(chosen.options),
-        asdict(chosen.config),
+        chosen.config.to_dict(),
     ]
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 

@@ -94,14 +94,13 @@ def moves(of: Sizes) -> list[Move]:
     row = of.hidden * FLOAT  # bytes of a node's signal in one channel
     packed = -(-2 * of.classes // 16) * 16 * FLOAT  # low and high pass of the output layer
     panel, weight = of.nodes * row, of.features * row
-    kept, fewer = 1 - of.rate, min(of.rate, 1 - of.rate)
+    kept = 1 - of.rate
     entries = of.entries * ENTRY
     # The gradient of the weights: rows of D gathered by feature, or, with few features and many
     # nodes, rows of the gradient read and written by node.
     by_node = 4 * weight < panel
     found = [
-        ("X W, evaluation", "gather", 3 * of.entries * row, weight),
-        ("X W, training", "gather", 3 * fewer * of.entries * row, weight),
+        ("X W, evaluation and next step", "gather", 3 * of.entries * row, weight),
         (
             f"Xᵀ D, by {'node' if by_node else 'feature'}",
             "gather",
@@ -115,7 +114,7 @@ def moves(of: Sizes) -> list[Move]:
             (of.train + of.validation + 1) * of.reads * packed,
             of.nodes * packed,
         ),
-        ("entries of X", "stream", 3 * (1 + fewer + kept) * entries, entries),
+        ("entries of X", "stream", 3 * (1 + kept) * entries, entries),
         ("entries of Â", "stream", 3 * 2 * of.operator * ENTRY, of.operator * ENTRY),
         ("weights and both moments, read and written", "stream", 3 * 6 * weight, 9 * weight),
         ("P of three channels: written, read", "stream", 2 * 2 * 3 * panel, 3 * panel),

@@ -77,9 +77,11 @@ from heterophily.metrics.node_homophily import node_homophily_values as node_hom
 from heterophily.models.catalog import MODELS as MODELS
 from heterophily.models.pyg_adapter import pyg_model as pyg_model
 from heterophily.prediction.auto import auto as auto
+from heterophily.prediction.build import model_of as model_of
 from heterophily.prediction.explain import explain as explain
 from heterophily.prediction.folder import load_model as load_model
 from heterophily.prediction.folder import save_model as save_model
+from heterophily.prediction.predict import Predictions as Predictions
 from heterophily.prediction.predict import predict as predict
 from heterophily.report.write import write_report as write_report
 from heterophily.training.config import TrainConfig as TrainConfig

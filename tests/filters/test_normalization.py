@@ -93,3 +93,8 @@ def test_degrees_are_weighted_row_sums_in_double_precision() -> None:
 def test_unknown_normalization_is_refused_with_the_choices() -> None:
     with pytest.raises(InputError, match="choose 'random-walk' or 'symmetric'"):
         normalized_adjacency(sp.csr_array((2, 2)), kind="row")  # type: ignore[arg-type]
+
+
+def test_degrees_of_single_precision_weights_are_added_in_double_precision() -> None:
+    row = np.array([[1.0, 2.0**-24, 2.0**-24]], np.float32)  # the small ones vanish in float32
+    assert degrees(sp.csr_array(np.repeat(row, 3, axis=0)))[0] == 1.0 + 2.0**-23

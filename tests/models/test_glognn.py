@@ -77,3 +77,14 @@ def test_unit_importance_makes_both_models_the_same():
 def test_bad_options_are_refused(changes, message):
     with pytest.raises(InputError, match=message):
         MODELS["glognn"].with_options(**changes)
+
+
+def test_the_released_program_sees_the_normalised_adjacency_in_the_initial_state():
+    graph = small_graph()
+    _, inputs, model = build("glognn", graph, delta=0.0, normalize_structure=True)
+    _, _, plain = build("glognn", graph, delta=0.0)
+    plain.load_state_dict(model.state_dict())
+    weight, output = model.structure_weight, model.output
+    wanted = output(torch.relu(inputs.operator(weight)))
+    torch.testing.assert_close(model.eval().initial(inputs), wanted)
+    assert not torch.allclose(plain.eval().initial(inputs), wanted)

@@ -68,3 +68,21 @@ def test_bad_options_are_refused():
         MODELS["nlmlp"].with_options(kernel=4)
     with pytest.raises(InputError, match="mlp, gcn, gat"):
         MODELS["nlmlp"].with_options(local="sage")
+    with pytest.raises(InputError, match="convolution_dropout=1"):
+        MODELS["nlmlp"].with_options(convolution_dropout=1.0)
+
+
+def test_the_score_does_not_begin_at_zero_for_small_embeddings():
+    """The line holds score times embedding: a zero bias would silence it at the start."""
+    torch.manual_seed(0)
+    _, _, model = build("nlmlp", small_graph(), noise=0.0)
+    with torch.no_grad():
+        score = model.score(1e-6 * torch.randn(4, 3, dtype=torch.float64))
+    assert score.abs().min() > 1e-3
+
+
+def test_the_line_has_a_dropout_rate_of_its_own():
+    _, _, model = build("nlmlp", small_graph(), dropout=0.5, convolution_dropout=0.0)
+    local = torch.randn(len(small_graph().labels), 3, dtype=torch.float64)
+    model.train()
+    torch.testing.assert_close(model.non_local(local), model.non_local(local))

@@ -12,9 +12,14 @@ from heterophily.cli import sources
 from heterophily.errors import InputError
 
 if TYPE_CHECKING:
+    from heterophily.data.graph import Graph
+    from heterophily.experiments.presets import Recipe
     from heterophily.experiments.train_report import TrainReport
+    from heterophily.prediction.build import Scored
 
-ModelArgument = Annotated[str, typer.Argument(help="A model, spelled as in the paper: acm-gcn.")]
+ModelArgument = Annotated[
+    str, typer.Argument(help="A model, spelled as in the paper: acm-gcn. Or auto: choose for me.")
+]
 Splits = Annotated[str, typer.Option(help="random (60/20/20), fixed (of the data) or public.")]
 Repeats = Annotated[
     int | None,
@@ -24,6 +29,7 @@ Options = Annotated[
     list[str] | None,
     typer.Option("--option", metavar="KEY=VALUE", help="Any option of the model; repeatable."),
 ]
+AUTO = "auto"
 
 
 def train(
@@ -41,85 +47,186 @@ def train(
     hidden: Annotated[int | None, typer.Option(help="Width of hidden layers.")] = None,
     layers: Annotated[int | None, typer.Option(help="Number of layers.")] = None,
     max_epochs: Annotated[int | None, typer.Option(help="Limit on epochs.")] = None,
+    class_weight: Annotated[
+        str | None, typer.Option(help="none, or balanced: every class counts alike.")
+    ] = None,
     option: Options = None,
     settings: Annotated[
         Path | None, typer.Option("--config", help="Settings that heterophily tune wrote.")
     ] = None,
+    minutes: Annotated[
+        float | None, typer.Option(help="auto: time for the search [default: 3].")
+    ] = None,
+    score: Annotated[
+        str | None,
+        typer.Option(help="auto: accuracy, balanced-accuracy, macro-f1, roc-auc [default: auto]."),
+    ] = None,
+    inductive: Annotated[
+        bool, typer.Option("--inductive", help="auto: only models that accept new nodes.")
+    ] = False,
+    out: Annotated[Path | None, typer.Option(help="Write a model folder, for predict.")] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace an existing model folder.")
+    ] = False,
     workers: Annotated[
         int | None, typer.Option(help="Worker processes [default: one per core].")
     ] = None,
     device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
     engine: Annotated[
-        str, typer.Option(help="torch, native (C++, experimental) or auto.")
-    ] = "torch",
+        str | None, typer.Option(help="torch, native (C++, experimental) or auto.")
+    ] = None,
     edges: sources.Edges = None,
     nodes: sources.Nodes = None,
     label: sources.Label = None,
+    source: sources.Source = None,
+    target: sources.Target = None,
+    weight: sources.Weight = None,
+    node_id: sources.NodeId = None,
+    features: sources.Features = None,
+    ignore: sources.Ignore = "",
+    split: sources.SplitColumn = None,
+    delimiter: sources.Delimiter = None,
+    no_header: sources.NoHeader = False,
+    directed: sources.KeepDirection = False,
+    self_loops: sources.KeepLoops = False,
     data_folder: sources.DataFolder = None,
     offline: sources.Offline = False,
     json: sources.Json = False,
 ) -> None:
-    """Train a model on many splits of a graph and print its accuracy.
+    """Train a model on many splits of a graph and print its accuracy; with --out, keep it.
 
-    Ctrl-C keeps the splits that are finished.
+    auto diagnoses the graph, searches models and settings for --minutes, and trains an ensemble.
+    Ctrl-C keeps what is finished.
     """
+    read: dict[str, Any] = {
+        "edges": edges,
+        "nodes": nodes,
+        "label": label,
+        "source": source,
+        "target": target,
+        "weight": weight,
+        "node_id": node_id,
+        "features": features,
+        "ignore": ignore,
+        "split": split,
+        "delimiter": delimiter,
+        "has_header": not no_header,
+        "keep_direction": directed,
+        "keep_self_loops": self_loops,
+    }
+    where: dict[str, Any] = {"data_folder": data_folder, "offline": offline}
+    config = _given(
+        lr=lr, weight_decay=weight_decay, max_epochs=max_epochs, class_weight=class_weight
+    )
+    options = _given(dropout=dropout, hidden=hidden, layers=layers) | _parsed(option or [])
+    if out is not None:
+        from heterophily.prediction.folder import check_target
+
+        check_target(out, overwrite=overwrite)
+    if model == AUTO:
+        from heterophily.cli.auto import train_auto
+
+        chosen = {**options, **_given(lr=lr, weight_decay=weight_decay, preset=preset)}
+        chosen |= _given(config=settings, repeats=repeats)
+        if chosen:
+            raise InputError(
+                f"auto chooses {next(iter(chosen))} itself; leave it out, or name a model"
+            )
+        if device != "cpu":
+            raise InputError(f"--device {device}: auto runs on the CPU; name a model to use a GPU")
+        train_auto(
+            sources.open_source(graph, **read, **where),
+            source=graph,
+            read=read,
+            splits=splits,
+            out=out,
+            overwrite=overwrite,
+            as_json=json,
+            how={
+                **_given(minutes=minutes, score=score),
+                "seed": seed,
+                "inductive": inductive,
+                "workers": workers,
+                "engine": engine or AUTO,
+                "config": config,
+            },
+        )
+        return
+    for name, value in (("minutes", minutes), ("score", score), ("inductive", inductive or None)):
+        if value is not None:
+            raise InputError(f"--{name} is for heterophily train auto, not for {model}")
     from heterophily.experiments import train as experiments
-    from heterophily.training.config import TrainConfig
+    from heterophily.models.catalog import MODELS
+    from heterophily.prediction import build
     from heterophily.training.progress import progress_bar
 
-    options = _given(dropout=dropout, hidden=hidden, layers=layers) | _parsed(option or [])
-    config = _given(lr=lr, weight_decay=weight_decay, max_epochs=max_epochs)
     if settings is not None:
         from heterophily.experiments.settings import read_settings
 
-        read = read_settings(settings)
-        if read.get("model", model) != model:
-            raise InputError(f"--config {settings} is for the model {read['model']}, not {model}")
-        options, config = read["options"] | options, read["config"] | config
-    how: dict[str, Any] = {
-        "protocol": splits,
-        "repeats": repeats,
-        "seed": seed,
-        "options": options,
-        "workers": workers,
-        "device": device,
-        "engine": engine,
-        "keep_state": False,
-    }
+        found = read_settings(settings)
+        if found.get("model", model) != model:
+            raise InputError(f"--config {settings} is for the model {found['model']}, not {model}")
+        options, config = found["options"] | options, found["config"] | config
+    opened, recipe = _open(model, graph, splits, preset, read, where)
+    spec = MODELS[model]
+    # The tables print settings that some models have no use for.
+    options = {key: v for key, v in recipe.options.items() if spec.accepts(key)} | options
+    trainer = recipe.config.replace(**config)
+    given = experiments.public_splits(graph or "", **where) if splits == "public" else None
+    batch = experiments.splits_of(opened, splits, given, repeats, seed)
     with progress_bar(f"{model} on {graph or 'your graph'}") as progress:
-        how["progress"] = progress
-        if edges is None and graph is not None and label is None and nodes is None:
-            report = experiments.train_by_name(
-                model,
-                graph,
-                preset=preset,
-                config=config,
-                data_folder=data_folder,
-                offline=offline,
-                **how,
-            )
-        else:
-            if preset is not None:
-                raise InputError(f"--preset {preset} is for catalog names, not for your own files")
-            opened = sources.open_source(
-                graph,
-                edges=edges,
-                nodes=nodes,
-                label=label,
-                data_folder=data_folder,
-                offline=offline,
-            )
-            report = experiments.train(model, opened, config=TrainConfig(**config), **how)
-    if json:
-        import json as json_module
+        report = experiments.train(
+            model,
+            opened,
+            protocol=splits,
+            splits=batch,
+            repeats=repeats,
+            seed=seed,
+            options=options,
+            config=trainer,
+            workers=workers,
+            device=device,
+            engine=engine or "torch",
+            progress=progress,
+        )
+    network = build.network_of(report, options, trainer)
+    scored = build.score_report(report, opened, batch, network)
+    if out is not None:
+        from heterophily.cli.auto import feature_names, reading
+        from heterophily.prediction.folder import save_model
 
-        print(json_module.dumps(report.to_dict()))
-    else:
-        print(_text(report))
-    for remark in report.remarks:
-        print(f"note: {remark}", file=sys.stderr)
+        extra = {"read": reading(read) | dict(recipe.graph)}
+        names = feature_names(read)
+        kept = build.model_of_report(
+            report, opened, batch, network, scored, seed=seed, feature_names=names, extra=extra
+        )
+        save_model(out, kept, overwrite=overwrite)
+    _show(report, scored, recipe, out, as_json=json)
     if report.results.interrupted:
         raise typer.Exit(130)
+
+
+def _open(
+    model: str,
+    graph: str | None,
+    splits: str,
+    preset: str | None,
+    read: dict[str, Any],
+    where: dict[str, Any],
+) -> tuple[Graph, Recipe]:
+    """Open the graph; a preset also says how a catalog graph is read."""
+    from heterophily.data.source import open_graph
+    from heterophily.errors import lookup
+    from heterophily.experiments.presets import Recipe, recipe
+    from heterophily.experiments.train import SPLIT_RULES
+
+    lookup(SPLIT_RULES, "split rule", splits)
+    if preset is None:
+        return sources.open_source(graph, **read, **where), Recipe()
+    if graph is None or read["edges"] is not None:
+        raise InputError(f"--preset {preset} is for catalog names, not for your own files")
+    chosen = recipe(preset, model, graph, splits)
+    return open_graph(graph, **where, **chosen.graph), chosen
 
 
 def _given(**values: Any) -> dict[str, Any]:
@@ -143,29 +250,69 @@ def _parsed(pairs: list[str]) -> dict[str, Any]:
     return options
 
 
-def _text(report: TrainReport) -> str:
-    """Return the report as lines for people; accuracies are fractions."""
+def _show(
+    report: TrainReport, scored: Scored, recipe: Recipe, out: Path | None, *, as_json: bool
+) -> None:
     data = report.to_dict()
-    splits = len(report.results)
-    lines = [f"{report.model} on {report.graph}, {splits} {report.protocol} split(s)"]
+    data["hyperparameters"] |= recipe.graph
+    data |= {"scores": scored.to_dict(), "temperature": scored.temperature}
+    if out is not None:
+        data["model_folder"] = str(out)
+    if as_json:
+        import json as json_module
+
+        print(json_module.dumps(data))
+    else:
+        print(_text(data, len(report.results)))
+    for remark in report.remarks:
+        print(f"note: {remark}", file=sys.stderr)
+
+
+def _text(data: dict[str, Any], splits: int) -> str:
+    """Return the report as lines for people; accuracies are fractions."""
+    lines = [f"{data['model']} on {data['graph']}, {splits} {data['protocol']} split(s)"]
+
+    def add(name: str, text: str) -> None:
+        lines.append(f"  {name:<20} {text}")
+
     for name in ("test_accuracy", "validation_accuracy"):
-        spread = data[name]
-        lines.append(f"  {name.replace('_', ' '):<20} {_plus_minus(spread['mean'], spread['std'])}")
+        add(name.replace("_", " "), plus_minus(data[name]["mean"], data[name]["std"]))
     if data["published"] is not None:
         paper = data["published"]
-        lines.append(
-            f"  {'published':<20} {_plus_minus(paper['mean'], paper['std'])}   "
-            f"difference {paper['difference']:+.4f}   (table {paper['source']})"
+        add(
+            "published",
+            f"{plus_minus(paper['mean'], paper['std'])}   "
+            f"difference {paper['difference']:+.4f}   (table {paper['source']})",
         )
-    lines.append(f"  {'epochs':<20} {data['epochs']:.1f} per split")
-    lines.append(f"  {'time':<20} {data['ms_per_epoch']:.2f} ms per epoch")
-    lines.append(f"  {'peak memory':<20} {data['peak_memory_mb']:.0f} MB")
+    for name, title in SHOWN_SCORES.items():
+        spread = data["scores"][name]
+        add(title, plus_minus(spread["mean"], spread["std"]))
+    before, after = (data["scores"][name]["mean"] for name in CALIBRATION)
+    add(
+        "calibration error",
+        f"{before:.4f}, {after:.4f} with temperature {data['temperature']:.2f}",
+    )
+    add("epochs", f"{data['epochs']:.1f} per split")
+    add("time", f"{data['ms_per_epoch']:.2f} ms per epoch")
+    add("peak memory", f"{data['peak_memory_mb']:.0f} MB")
     chosen = data["hyperparameters"]
     shown = ("lr", "weight_decay", "dropout", "hidden", "depth", "with_structure", "mix_scale")
-    values = "  ".join(f"{name}={chosen[name]}" for name in shown if name in chosen)
-    lines.append(f"  {'hyper-parameters':<20} {values}")
+    add("hyper-parameters", "  ".join(f"{name}={chosen[name]}" for name in shown if name in chosen))
+    if "model_folder" in data:
+        add("model folder", data["model_folder"])
     return "\n".join(lines)
 
 
-def _plus_minus(mean: float, std: float | None) -> str:
+SHOWN_SCORES = {
+    "balanced-accuracy": "balanced accuracy",
+    "macro-f1": "macro F1",
+    "roc-auc": "ROC AUC",
+}
+CALIBRATION = ("calibration-error", "calibration-error-scaled")
+
+
+def plus_minus(mean: float | None, std: float | None) -> str:
+    """Write a fraction and its spread."""
+    if mean is None:
+        return "undefined"
     return f"{mean:.4f}" if std is None else f"{mean:.4f} ± {std:.4f}"

@@ -86,6 +86,8 @@ def run(
 
 
 def _plan(task: Task) -> Plan:
+    if task.config.is_weighted:
+        raise NotCoveredError("class weights run in torch")
     with reproducible(task.seed, _CPU):
         return Plan(task.build())
 

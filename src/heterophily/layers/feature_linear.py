@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor, nn
 
@@ -35,6 +37,16 @@ class FeatureLinear(nn.Module):
         initialize(self.weight, self.initialization)
         if self.bias is not None:
             nn.init.zeros_(self.bias)
+
+    def begin_like_torch(self) -> FeatureLinear:
+        r"""Draw weight and bias from :math:`\pm 1 / \sqrt{F}`, as ``torch.nn.Linear`` begins.
+
+        For models whose first steps depend on a bias that is not zero.
+        """
+        bound = 1.0 / math.sqrt(max(1, self.weight.shape[0]))
+        for parameter in self.parameters():
+            nn.init.uniform_(parameter, -bound, bound)
+        return self
 
     def forward(self, features: Block) -> Tensor:
         """Return the mapped features, (N, H)."""

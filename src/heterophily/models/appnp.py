@@ -47,14 +47,14 @@ class AppnpOptions(BaselineOptions):
 
 
 class Appnp(nn.Module):
-    r"""Gasteiger et al. (2019), Eq. 4, with Â symmetric and renormalised.
+    r"""Gasteiger et al. (2019), section 3: APPNP's power iteration, Â symmetric and renormalised.
 
     .. math:: Z^{(0)} = H = \text{MLP}(X), \qquad
               Z^{(k+1)} = (1-\alpha) \hat A Z^{(k)} + \alpha H
     """
 
     card: ClassVar[Card] = Card(
-        paper="Gasteiger et al. 2019, Predict then Propagate, Eq. 4",
+        paper="Gasteiger et al. 2019, Predict then Propagate, section 3 (APPNP)",
         cost="O(nnz(X) H + K E C)",
         departs="dropout on Â is an option (`edge_dropout`), off by default",
     )

@@ -72,7 +72,7 @@ class BernnetOptions(BaselineOptions):
 
 
 class Bernnet(nn.Module):
-    r"""He et al. (2021), Eq. 3, with L the normalised Laplacian and :math:`\theta_k \ge 0`.
+    r"""He et al. (2021): the Bernstein filter, L the normalised Laplacian, :math:`\theta_k \ge 0`.
 
     .. math:: Z = \sum_{k=0}^K \text{ReLU}(\theta_k) \frac{1}{2^K} \binom{K}{k}
               (2I - L)^{K-k} L^k \, \text{MLP}(X)
@@ -82,7 +82,7 @@ class Bernnet(nn.Module):
     """
 
     card: ClassVar[Card] = Card(
-        paper="He et al. 2021, BernNet, Eq. 3",
+        paper="He et al. 2021, BernNet, the Bernstein filter of a perceptron",
         cost="O(nnz(X) H + K E C)",
         departs="same polynomial in the Chebyshev basis: K products instead of K(K+3)/2; θ has "
         "the learning rate and weight decay of the rest",

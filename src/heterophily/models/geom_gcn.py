@@ -41,7 +41,7 @@ class GeomGcnOptions(BaselineOptions):
 
 
 class GeomGcnLayer(nn.Module):
-    r"""Bi-level aggregation (Eqs. 1 and 2): a sum within each group, then all groups side by side.
+    r"""Bi-level aggregation: a sum within each group, then all groups side by side.
 
     .. math:: e_v^{(i,r)} = \sum_{u \in N_i(v),\, \tau(v,u) = r} (d_v d_u)^{-1/2} W_{i,r} h_u
     """

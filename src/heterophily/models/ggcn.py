@@ -86,7 +86,9 @@ class GgcnLayer(nn.Module):
 
     def __init__(self, in_features: int, out_features: int) -> None:
         super().__init__()
-        self.linear = FeatureLinear(in_features, out_features, bias=True, initialization="glorot")
+        # The bias must not begin at zero: at first it outweighs H W, so that neighbours look alike
+        # and attract. Begun at zero, the signs are noise and deep networks do not train.
+        self.linear = FeatureLinear(in_features, out_features, bias=True).begin_like_torch()
         self.degree = nn.Parameter(torch.tensor([0.5, 0.0]))  # lambda
         self.shares = nn.Parameter(torch.zeros(3))  # beta: itself, positive, negative
         self.scale = nn.Parameter(torch.tensor([2.0]))  # alpha
@@ -134,9 +136,8 @@ class Ggcn(nn.Module):
         )
         self.residual = None
         if options.depth > 1:
-            self.residual = FeatureLinear(
-                num_features, options.hidden, bias=True, initialization="glorot"
-            )
+            residual = FeatureLinear(num_features, options.hidden, bias=True)
+            self.residual = residual.begin_like_torch()
 
     def forward(self, inputs: GraphInputs) -> Tensor:
         """Return the logits (N, C)."""

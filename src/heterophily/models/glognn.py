@@ -36,6 +36,8 @@ class GlognnOptions(BaselineOptions):
         Share of the initial state, below 1.
     delta
         Share of the features (1) against the adjacency (0) in the initial state.
+    normalize_structure
+        Whether the initial state sees Â in place of A, as in the released program.
     use_importance
         Whether each column of the state has a learned importance (GloGNN++).
     """
@@ -46,6 +48,7 @@ class GlognnOptions(BaselineOptions):
     beta: float = 1.0
     gamma: float = 0.2
     delta: float = 0.5
+    normalize_structure: bool = False
     use_importance: bool = False
 
     def __post_init__(self) -> None:
@@ -80,8 +83,9 @@ class Glognn(nn.Module):
     card: ClassVar[Card] = Card(
         paper="Li et al. 2022, Finding Global Homophily in GNNs, section 4",
         cost="O(nnz(X) H + E H + L (N C² + K E C))",
-        departs="GloGNN++: Z is the exact minimiser (the released program leaves Σ out of the "
-        "inverse and multiplies the state by it)",
+        departs="A as it is in the initial state (the released program: Â, option "
+        "`normalize_structure`); GloGNN++: Z is the exact minimiser (the released program leaves "
+        "Σ out of the inverse and multiplies the state by it)",
     )
 
     def __init__(
@@ -112,8 +116,9 @@ class Glognn(nn.Module):
         assert inputs.structure is not None
         options, training = self.options, self.training
         features = drop_features(inputs.features, options.input_rate, training=training)
+        adjacency = inputs.operator if options.normalize_structure else inputs.structure
         joined = torch.lerp(
-            inputs.structure(self.structure_weight), self.features(features), options.delta
+            adjacency(self.structure_weight), self.features(features), options.delta
         )
         hidden = dropout(torch.relu(joined), options.dropout, training=training)
         initial: Tensor = self.output(hidden)

@@ -86,13 +86,13 @@ class GprgnnOptions(BaselineOptions):
 
 
 class Gprgnn(nn.Module):
-    r"""Chien et al. (2021), Eq. 1, with Â symmetric and renormalised.
+    r"""Chien et al. (2021): generalised PageRank of a perceptron, Â symmetric and renormalised.
 
     .. math:: Z = \sum_{k=0}^K \gamma_k \hat A^k \text{MLP}(X)
     """
 
     card: ClassVar[Card] = Card(
-        paper="Chien et al. 2021, Adaptive Universal Generalized PageRank, Eq. 1",
+        paper="Chien et al. 2021, Adaptive Universal Generalized PageRank, the GPR sum",
         cost="O(nnz(X) H + K E C)",
         departs="weight decay also acts on γ (the released program exempts it)",
     )

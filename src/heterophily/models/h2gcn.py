@@ -40,7 +40,7 @@ class H2gcnOptions(BaselineOptions):
 
 
 class H2gcn(nn.Module):
-    r"""Zhu et al. (2020), section 3.2, Eqs. 5 to 7.
+    r"""Zhu et al. (2020), section 3.2, steps S1 to S3.
 
     With :math:`\bar A_i` the symmetrically normalised adjacency of nodes at distance exactly i:
 
@@ -53,7 +53,7 @@ class H2gcn(nn.Module):
     """
 
     card: ClassVar[Card] = Card(
-        paper="Zhu et al. 2020, Beyond Homophily in GNNs, Eqs. 5-7",
+        paper="Zhu et al. 2020, Beyond Homophily in GNNs, section 3.2, steps S1-S3",
         cost="O(nnz(X) H + (E + E₂) H 2^K), E₂ pairs at distance two",
     )
 

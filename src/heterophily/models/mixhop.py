@@ -48,7 +48,7 @@ class MixhopOptions(BaselineOptions):
 
 
 class MixhopLayer(nn.Module):
-    r"""Eq. 3: :math:`[\, \hat A^j H W_j + b_j \;|\; j \in P \,]`, blocks (N, H) side by side."""
+    r"""The layer :math:`[\, \hat A^j H W_j + b_j \;|\; j \in P \,]`, blocks (N, H) side by side."""
 
     def __init__(self, in_features: int, width: int, powers: tuple[int, ...]) -> None:
         super().__init__()
@@ -73,14 +73,14 @@ class MixhopLayer(nn.Module):
 
 
 class Mixhop(nn.Module):
-    r"""Abu-El-Haija et al. (2019), Eq. 3, Â symmetric and renormalised; output layer of sect. 4.2.
+    r"""Abu-El-Haija et al. (2019): MixHop layers and output layer, Â symmetric and renormalised.
 
     The last layer gives C columns per power; with :math:`q` learned,
     :math:`\text{logits} = \sum_{j \in P} \text{softmax}(q)_j\, H_j`.
     """
 
     card: ClassVar[Card] = Card(
-        paper="Abu-El-Haija et al. 2019, MixHop, Eq. 3",
+        paper="Abu-El-Haija et al. 2019, MixHop, its layer and output layer",
         cost="O(nnz(X) H |P| + E H |P|²)",
         departs="the same width for every power (the paper prunes widths with a lasso)",
         acm="`acm(layer)`",

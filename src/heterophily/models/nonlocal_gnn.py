@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from heterophily.errors import InputError
-from heterophily.layers.dropout import dropout
+from heterophily.layers.dropout import check_rate, dropout
 from heterophily.layers.feature_linear import FeatureLinear
 from heterophily.layers.inputs import GraphInputs
 from heterophily.models.baseline import BaselineOptions, Card
@@ -35,6 +35,8 @@ class NonLocalOptions(BaselineOptions):
         Heads of a GAT (``hidden`` is then the width of one head).
     kernel
         Width of the convolutions, odd.
+    convolution_dropout
+        Rate of the dropout between the convolutions; by default ``dropout``.
     """
 
     hidden: int = 48
@@ -42,6 +44,7 @@ class NonLocalOptions(BaselineOptions):
     depth: int = 2
     heads: int = 8
     kernel: int = 5
+    convolution_dropout: float | None = None
 
     def __post_init__(self) -> None:
         """Check every value once."""
@@ -52,6 +55,12 @@ class NonLocalOptions(BaselineOptions):
         check_count("kernel", self.kernel)
         if self.kernel % 2 == 0:
             raise InputError(f"kernel={self.kernel}; it must be odd, so that it has a middle")
+        check_rate(self.convolution_rate, name="convolution_dropout")
+
+    @property
+    def convolution_rate(self) -> float:
+        """Rate of the dropout between the convolutions."""
+        return self.dropout if self.convolution_dropout is None else self.convolution_dropout
 
 
 def _stack(channel: str) -> Callable[..., nn.Module]:
@@ -103,23 +112,23 @@ class NonLocal(nn.Module):
     card: ClassVar[Card] = Card(
         paper="Liu et al. 2020, Non-Local Graph Neural Networks, section 3",
         cost="local embedding + O(N log N + N C²)",
-        departs="local maps have no bias (those of the package's MLP and GCN)",
+        departs="local maps have no bias (those of the package's MLP and GCN); ELU inside NLGAT "
+        "(the released program: ReLU)",
     )
 
     def __init__(
         self, options: NonLocalOptions, *, num_nodes: int, num_features: int, num_classes: int
     ) -> None:
         super().__init__()
-        self.dropout = options.dropout
+        self.rate = options.convolution_rate
         sizes = {"num_nodes": num_nodes, "num_features": num_features, "num_classes": num_classes}
         self.local = _LOCAL[options.local](options, **sizes)
-        self.score = FeatureLinear(num_classes, 1, bias=True, initialization="glorot")
+        # A score that begins at zero would multiply the line away: b is drawn like c.
+        self.score = FeatureLinear(num_classes, 1, bias=True).begin_like_torch()
         self.convolutions = nn.ModuleList(
             nn.Conv1d(num_classes, num_classes, options.kernel, padding="same") for _ in range(2)
         )
-        self.output = FeatureLinear(
-            2 * num_classes, num_classes, bias=True, initialization="glorot"
-        )
+        self.output = FeatureLinear(2 * num_classes, num_classes, bias=True).begin_like_torch()
 
     def forward(self, inputs: GraphInputs) -> Tensor:
         """Return the logits (N, C)."""
@@ -133,6 +142,6 @@ class NonLocal(nn.Module):
         order = torch.argsort(score.squeeze(1), stable=True)
         line = (score * local).index_select(0, order).T.unsqueeze(0)  # (1, C, N)
         line = torch.relu(self.convolutions[0](line))
-        line = self.convolutions[1](dropout(line, self.dropout, training=self.training))
+        line = self.convolutions[1](dropout(line, self.rate, training=self.training))
         found: Tensor = line.squeeze(0).T.index_select(0, torch.argsort(order))
         return found

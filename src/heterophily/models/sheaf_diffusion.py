@@ -71,7 +71,7 @@ def _loopless(structure: Propagation) -> Propagation:
 
 
 class SheafLayer(nn.Module):
-    r"""One step of Eq. 4 with a sheaf learned from the state (Eq. 5).
+    r"""One step of discrete sheaf diffusion with a sheaf learned from the state.
 
     .. math:: F_{v \to e} = \Phi(x_v \| x_u) = \tanh(V_1 x_v + V_2 x_u), \qquad
               X' = (1 + \varepsilon) X - \text{ELU}(\Delta_F (I \otimes W_1) X W_2)
@@ -114,12 +114,13 @@ class SheafLayer(nn.Module):
 
 
 class SheafDiffusion(nn.Module):
-    """Bodnar et al. (2022), section 4: a map in, steps of diffusion, a map out."""
+    """Bodnar et al. (2022): a map in, steps of discrete sheaf diffusion, a map out."""
 
     card: ClassVar[Card] = Card(
-        paper="Bodnar et al. 2022, Neural Sheaf Diffusion, Eqs. 4-5",
+        paper="Bodnar et al. 2022, Neural Sheaf Diffusion, the discrete model",
         cost="O(nnz(X) d H + L E d² H), d the stalk dimension (diagonal maps: d in place of d²)",
-        departs="Householder products for O(d); no fixed low- or high-pass stalk dimensions",
+        departs="Householder products for O(d); no fixed low- or high-pass stalk dimensions, no "
+        "learned edge weights, no second input map (options of the released program)",
     )
 
     def __init__(

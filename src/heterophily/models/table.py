@@ -15,7 +15,7 @@ _MIXED = "Luan et al. 2022, Revisiting Heterophily for GNNs, section 5"
 _FAMILY: dict[str, Card] = {
     "mlp": Card(paper="—", cost="O(nnz(X) H)", acm="identity channel"),
     "sgc": Card(
-        paper="Wu et al. 2019, Simplifying GCNs, Eq. 8",
+        paper="Wu et al. 2019, Simplifying GCNs, softmax(S^K X Θ)",
         cost="O(nnz(X) C + E C)",
         acm="`acm-sgc-1`, `acm-sgc-2`",
         departs="Â is a random walk by default, as in the ACM paper",
@@ -27,7 +27,7 @@ _FAMILY: dict[str, Card] = {
         departs="Â is a random walk by default, no bias, as in the ACM paper",
     ),
     "gcnii": Card(
-        paper="Chen et al. 2020, Simple and Deep GCNs, Eqs. 5 and 7",
+        paper="Chen et al. 2020, Simple and Deep GCNs, Eq. 5 (GCNII*: its variant)",
         cost="O(nnz(X) H + L (E H + N H²))",
         acm="`acm-gcnii`, `acm-gcnii*`",
     ),
@@ -55,11 +55,19 @@ Parameters are counted for the sizes of texas (183 nodes, 1,703 features, 5 clas
 default options.
 "ACM" says how a model gets adaptive channel mixing; `acm(layer)` is the wrapper of docs/layers.md.
 
-This page is generated: `python -m heterophily.models.table > docs/models.md`.
+This page is generated: `python -m heterophily.models.table > docs/models.md`, then
+`python benchmarks/baselines.py --show` for the last section.
 """
 FOOTER = """
+An equation is named by its number only where we are sure of it; elsewhere the docstring writes
+out the formula that the code follows. Accuracy on the ten fixed splits, ours beside the paper's:
+[results/zoo-fixed-splits](../results/zoo-fixed-splits/README.md).
+
 Ablations are written in brackets: `acm-gcn[low,high]`, `acm-gcn[sum]`. Your own module that takes
 `(x, edge_index)` trains beside these: see `examples/train_your_pyg_model.py`.
+
+<!-- speed: python benchmarks/baselines.py --show -->
+<!-- end of speed -->
 """
 
 

@@ -70,10 +70,10 @@ class WrgatLayer(nn.Module):
 
 
 class Wrgat(nn.Module):
-    """Suresh et al. (2021), section 5: layers with ReLU on the computation graph."""
+    """Suresh et al. (2021): layers with ReLU on the computation graph."""
 
     card: ClassVar[Card] = Card(
-        paper="Suresh et al. 2021, Breaking the Limit of GNNs by Improving Assortativity",
+        paper="Suresh et al. 2021, Breaking the Limit of GNNs by Improving Assortativity, WRGAT",
         cost="O(nnz(X) H + (E + N log N) H); once per graph O(E₂ + N log N), E₂ pairs at distance "
         "two",
         departs="rings are compared by quantiles of their degrees, not by dynamic time warping; "

@@ -1,0 +1,161 @@
+"""``heterophily train auto``: diagnosis, search, ensemble, and what to do next."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from heterophily.cli.train import CALIBRATION, SHOWN_SCORES, plus_minus
+from heterophily.errors import InputError
+
+if TYPE_CHECKING:
+    from heterophily.data.graph import Graph
+    from heterophily.prediction.auto import AutoResult
+    from heterophily.prediction.model import TrainedModel
+
+SHOWN = 8  # candidates in the printed table
+_NOT_KEPT = ("edges", "nodes", "split")  # of the reading options: they name files of today
+
+
+def train_auto(
+    graph: Graph,
+    *,
+    source: str | None,
+    read: Mapping[str, Any],
+    splits: str,
+    out: Path | None,
+    overwrite: bool,
+    as_json: bool,
+    how: Mapping[str, Any],
+) -> None:
+    """Run the recipe and print why, what and how good."""
+    from heterophily.prediction.auto import auto
+    from heterophily.prediction.build import model_of
+    from heterophily.prediction.folder import save_model
+    from heterophily.training.progress import progress_bar
+
+    if splits not in ("random", "fixed"):
+        raise InputError(f"--splits {splits}: auto knows random (its own folds) and fixed")
+    if splits == "fixed" and graph.splits is None:
+        raise InputError(f"{graph.name} has no fixed splits; leave --splits out")
+    start = time.monotonic()
+    with progress_bar(f"auto on {graph.name}, percent of the time") as progress:
+        advance = None
+        if progress is not None:
+            draw = progress
+
+            def advance(share: float, count: int) -> None:
+                draw(min(100, int(100 * share)), 100)
+
+        result = auto(
+            graph, splits=graph.splits if splits == "fixed" else None, progress=advance, **how
+        )
+    rule = "fixed" if splits == "fixed" else "held-out test nodes, five folds"
+    model = model_of(
+        result,
+        rule=rule,
+        seed=how["seed"],
+        feature_names=feature_names(read),
+        extra={"read": reading(read)},
+    )
+    if out is not None:
+        save_model(out, model, overwrite=overwrite)
+    if as_json:
+        import json
+
+        folder = None if out is None else str(out)
+        print(json.dumps({**result.to_dict(), "model_folder": folder}))
+    else:
+        _print(result, model, seconds=time.monotonic() - start)
+        _print_next(model, out, source, read)
+    for note in result.notes:
+        print(f"note: {note}", file=sys.stderr)
+    if splits == "random" and graph.splits is not None:
+        print("note: the graph has splits of its own; --splits fixed uses them", file=sys.stderr)
+    if result.interrupted:
+        raise typer.Exit(130)
+
+
+def reading(read: Mapping[str, Any]) -> dict[str, Any]:
+    """Return how tables were read, for the card: ``predict`` reads in the same way."""
+    kept = {key: value for key, value in read.items() if key not in _NOT_KEPT}
+    return {key: value for key, value in kept.items() if value or key == "has_header"}
+
+
+def feature_names(read: Mapping[str, Any]) -> tuple[str, ...] | None:
+    """Return the names of the feature columns when the graph came from tables."""
+    if read["nodes"] is None:
+        return None
+    from heterophily.cli.sources import column_names, delimiter_of
+    from heterophily.prediction.columns import feature_columns, open_table
+
+    table = open_table(
+        read["nodes"], delimiter=delimiter_of(read["delimiter"]), has_header=read["has_header"]
+    )
+    return feature_columns(
+        table,
+        node_id=read["node_id"],
+        label=read["label"],
+        split=read["split"],
+        features=None if read["features"] is None else column_names(read["features"]),
+        ignore=column_names(read["ignore"]),
+    )
+
+
+def _print(result: AutoResult, model: TrainedModel, *, seconds: float) -> None:
+    from heterophily.report.tables import plain
+
+    score, chosen = result.score.replace("-", " "), {id(t) for t in result.ensemble.trials}
+    print(f"Diagnosis: {result.verdict.sentence}")
+    print("  " + "; ".join(result.verdict.because))
+    print(
+        f"\nTried {len(result.trials)} candidates ({result.replicas} trainings, {seconds:.0f} s); "
+        f"mean validation {score}, * votes:"
+    )
+    rows = [
+        [
+            ("* " if id(trial) in chosen else "  ") + trial.candidate.family.label,
+            "  ".join(f"{key}={value:g}" for key, value in trial.candidate.settings.items()),
+            f"{len(trial.scores)} of {len(result.splits)}",
+            f"{trial.mean:.4f}",
+        ]
+        for trial in result.ranking()[:SHOWN]
+    ]
+    print(plain(["  model", "setting", "splits", f"validation {score}"], rows))
+    print(
+        f"\nChosen: {model.name}; {len(result.ensemble.trials)} setting(s), {len(model.votes)} "
+        f"members, validation {score} together {result.ensemble.score:.4f}."
+    )
+    estimate = result.estimate
+    told = "spread over the test sets" if len(estimate.scores["accuracy"]) > 1 else "standard error"
+    print(f"Test estimate ({estimate.test_nodes} nodes that no voting member saw; ± {told}):")
+    for name, title in {"accuracy": "accuracy", **SHOWN_SCORES}.items():
+        print(f"  {title:<20} {plus_minus(estimate.mean(name), estimate.spread(name))}")
+    print(f"  {'one member alone':<20} {estimate.single:.4f} accuracy")
+    before, after = (plus_minus(estimate.mean(name), None) for name in CALIBRATION)
+    print(
+        f"  {'calibration error':<20} {before}, {after} with temperature {result.temperature:.2f}"
+    )
+
+
+def _print_next(
+    model: TrainedModel, out: Path | None, source: str | None, read: Mapping[str, Any]
+) -> None:
+    if out is None:
+        print("\nNothing was kept; --out FOLDER writes the model.")
+        return
+    why = model.why_not_inductive
+    print(f"\nModel folder: {out} (card.json, weights.safetensors)")
+    print(
+        "New nodes: yes, predict accepts other graphs." if why is None else f"New nodes: no; {why}."
+    )
+    words = ["heterophily", "predict", str(out), *([source] if source else [])]
+    for option in ("edges", "nodes"):
+        words += [f"--{option}", str(read[option])] if read[option] is not None else []
+    print(f"Next: {shlex.join([*words, '--out', 'predictions.csv'])}")

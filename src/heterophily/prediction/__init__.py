@@ -1,0 +1,1 @@
+"""From a trained model to answers: choose, keep, predict, explain."""

@@ -1,0 +1,192 @@
+"""The recipe ``auto``: diagnosis, candidates, successive halving, an ensemble, its estimate."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from heterophily.data.graph import UNLABELLED, Graph
+from heterophily.data.splits import SplitBatch
+from heterophily.diagnosis.diagnose import diagnose
+from heterophily.diagnosis.verdict import Verdict
+from heterophily.errors import InputError, lookup
+from heterophily.prediction.candidates import Family, draw, families_for
+from heterophily.prediction.ensemble import Ensemble, choose
+from heterophily.prediction.estimate import Estimate, estimate, validated_temperature
+from heterophily.prediction.folds import held_out_folds
+from heterophily.prediction.members import Bench
+from heterophily.prediction.search import Clock, Search, Trial
+from heterophily.training.scores import SCORES, score_for
+
+MINUTES = 3.0
+SEEDS = 5
+CONFIG: Mapping[str, Any] = {"window": 100, "max_epochs": 1000}
+"""Where auto departs from the paper's protocol: half the window of the stopping rule, for time."""
+
+
+@dataclass(frozen=True, eq=False)
+class AutoResult:
+    """What was chosen, why, and how good it is."""
+
+    graph: Graph
+    splits: SplitBatch
+    verdict: Verdict
+    families: tuple[Family, ...]
+    score: str
+    trials: tuple[Trial, ...]
+    finalists: tuple[Trial, ...]
+    ensemble: Ensemble
+    temperature: float
+    estimate: Estimate
+    replicas: int
+    notes: tuple[str, ...] = ()
+    interrupted: bool = False
+    config: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data: verdict, candidates, choice, test estimate."""
+        return {
+            "graph": self.graph.name,
+            "verdict": self.verdict.to_dict(),
+            "score": self.score,
+            "candidates": [_row(trial) for trial in self.ranking()],
+            "chosen": [_row(trial) for trial in self.ensemble.trials],
+            "members": len(self.ensemble.members),
+            "validation": {
+                "single": self.finalists[0].mean,
+                "by_finalists": list(self.ensemble.scores),
+                "ensemble": self.ensemble.score,
+            },
+            "temperature": self.temperature,
+            "test": self.estimate.to_dict(),
+            "test_single_member_accuracy": self.estimate.single,
+            "test_nodes": self.estimate.test_nodes,
+            "replicas": self.replicas,
+            "notes": list(self.notes),
+            "interrupted": self.interrupted,
+        }
+
+    def ranking(self) -> list[Trial]:
+        """Return all trials: those on more splits first, then by validation score."""
+        return sorted(self.trials, key=lambda trial: (-len(trial.scores), -trial.mean))
+
+
+def _row(trial: Trial) -> dict[str, Any]:
+    mean = trial.mean
+    return {
+        "model": trial.candidate.family.label,
+        "settings": dict(trial.candidate.settings),
+        "splits": len(trial.scores),
+        "validation": mean if math.isfinite(mean) else None,
+    }
+
+
+def auto(
+    graph: Graph,
+    *,
+    splits: SplitBatch | None = None,
+    minutes: float = MINUTES,
+    score: str = "auto",
+    seed: int = 0,
+    inductive: bool = False,
+    max_trials: int | None = None,
+    seeds: int = SEEDS,
+    workers: int | None = None,
+    engine: str = "auto",
+    config: Mapping[str, Any] | None = None,
+    clock: Callable[[], float] = time.monotonic,
+    progress: Callable[[float, int], None] | None = None,
+) -> AutoResult:
+    """Choose a model for a graph, train an ensemble of it, and estimate how good it is.
+
+    1. The diagnosis, from training and validation labels of the first split, gives the models.
+    2. Successive halving over their settings, by the mean validation score over the splits.
+    3. The finalists are trained with more seeds; the best 1, 2, 3, ... of them vote together, as
+       many as score best on validation nodes. Probabilities are averaged.
+    4. A temperature is fitted on validation nodes.
+    5. Test nodes are read once, at the end: on them vote only members that saw none of them.
+
+    Parameters
+    ----------
+    splits
+        Default: :func:`~heterophily.prediction.folds.held_out_folds`. With splits whose test sets
+        differ (those of Geom-GCN), a node may be tested in one split and validate the choice in
+        another, as in the paper.
+    minutes
+        Time for steps 2 and 3 on ``clock``. The first candidate is trained in any case, and what
+        was begun is finished.
+    score
+        A name in :data:`~heterophily.training.scores.SCORES`, or ``"auto"``: ROC AUC for two
+        classes of which one holds at most a quarter of the nodes, else accuracy.
+    inductive
+        Leave out models whose weights belong to the nodes of this graph.
+    max_trials, seeds
+        Limits on candidates and on seeds of a finalist.
+    config
+        Changed fields of :class:`TrainConfig`, for all candidates.
+    progress
+        Called with the share of the time that has passed and the number of replicas so far.
+    """
+    if not minutes > 0:
+        raise InputError(f"minutes={minutes}; it must be above 0")
+    batch = held_out_folds(graph.labels, seed=seed) if splits is None else splits
+    visible = _visible(graph, batch)
+    name = score_for(visible.labels) if score == "auto" else score
+    scored = lookup(SCORES, "score", name)
+    verdict = diagnose(visible, seed=seed).verdict
+    timer = Clock(60 * minutes, clock)
+    families = families_for(verdict.kind, inductive=inductive)
+    chosen_config = {**CONFIG, **(config or {})}
+    bench = Bench(graph, batch, seed=seed, workers=workers, engine=engine, config=chosen_config)
+    search = Search(bench, scored, timer, max_trials=max_trials, progress=progress)
+    finalists: list[Trial] = []
+    interrupted = False
+    try:
+        finalists = search.run(draw(families, seed=seed))
+        search.add_seeds(finalists, seeds=seeds)
+    except KeyboardInterrupt:
+        interrupted = True
+        finalists = finalists or _best_so_far(search.trials)
+    if not finalists:
+        raise InputError(
+            "no candidate could be trained and scored: every one diverged, or validation nodes "
+            "are of one class; check features and labels"
+        )
+    ensemble = choose(finalists, graph.labels, batch, scored)
+    temperature = validated_temperature(ensemble.members, graph.labels, batch)
+    return AutoResult(
+        graph=graph,
+        splits=batch,
+        verdict=verdict,
+        families=families,
+        score=name,
+        trials=tuple(search.trials),
+        finalists=tuple(finalists),
+        ensemble=ensemble,
+        temperature=temperature,
+        estimate=estimate(ensemble.members, graph.labels, batch, temperature=temperature),
+        replicas=bench.trained,
+        notes=tuple(bench.notes),
+        interrupted=interrupted,
+        config=chosen_config,
+    )
+
+
+def _visible(graph: Graph, splits: SplitBatch) -> Graph:
+    """Return the graph with the labels of the first split's training and validation nodes."""
+    first = splits[0]
+    labels = np.where(first.train | first.validation, graph.labels, UNLABELLED)
+    return graph.replace(labels=labels, splits=None)
+
+
+def _best_so_far(trials: Sequence[Trial]) -> list[Trial]:
+    """Return the best trial among those on the most splits; Ctrl-C before any raises again."""
+    usable = [trial for trial in trials if trial.members and math.isfinite(trial.mean)]
+    if not usable:
+        raise KeyboardInterrupt
+    return [max(usable, key=lambda trial: (len(trial.scores), trial.mean))]

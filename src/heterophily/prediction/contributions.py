@@ -1,0 +1,60 @@
+"""What each channel adds to the logits of a node: the mixture of the last layer, taken apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from heterophily.layers.acm_layer import AcmLayer
+from heterophily.layers.inputs import GraphInputs
+from heterophily.prediction.members import network_logits
+from heterophily.prediction.model import Network
+
+
+@dataclass(frozen=True, eq=False)
+class Contributions:
+    r"""The logits of one node as a sum.
+
+    The last layer of the ACM family mixes logits (step 3 of section 4.2), so that exactly
+
+    .. math:: \text{logits} = \textstyle\sum_k \text{scale} \cdot \alpha_k H_k + \text{rest}
+
+    ``by_channel`` (K, C) holds the summands, ``rest`` (C,) what is not mixed (the residual).
+    """
+
+    logits: NDArray[np.float64]
+    by_channel: NDArray[np.float64]
+
+    @property
+    def rest(self) -> NDArray[np.float64]:
+        """What no channel brought."""
+        return np.asarray(self.logits - self.by_channel.sum(0))
+
+
+def contributions(
+    network: Network, built: nn.Module, inputs: GraphInputs, node: int
+) -> Contributions | None:
+    """Take the logits of a node apart; None when the last layer does not mix logits."""
+    layers = [module for module in built.modules() if isinstance(module, AcmLayer)]
+    if not layers or len(network.channel_names) < 2 or network.spec.options.output_relu:
+        return None
+    seen: list[Sequence[Tensor]] = []
+    mixer: Any = layers[-1].mixer
+    handle = mixer.register_forward_pre_hook(lambda _, arguments: seen.append(arguments[0]))
+    try:
+        logits = network_logits(built, inputs)
+    finally:
+        handle.remove()
+    channels = torch.stack([channel[node] for channel in seen[-1]]).double()  # (K, C)
+    if channels.shape[1] != logits.shape[1]:
+        return None
+    alphas = built.channel_weights(inputs)  # type: ignore[operator]
+    shares = torch.ones(len(channels)) if not alphas else mixer.scale * alphas[-1][node]
+    parts = channels * shares.double().unsqueeze(1)
+    return Contributions(np.asarray(logits[node].double().numpy()), np.asarray(parts.numpy()))

@@ -1,0 +1,86 @@
+"""An explanation in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from heterophily.prediction.explain import CHANNEL_WORDS, SHOWN, ChannelShare, Explanation
+
+
+def as_text(found: Explanation) -> str:
+    """Return the explanation as lines for people."""
+    return "\n".join(
+        [_verdict(found), "", *_channels(found), "", *_neighbours(found), "", _homophily(found)]
+    )
+
+
+def _verdict(found: Explanation) -> str:
+    known = "its label is not known" if found.known is None else f"its label is {found.known}"
+    return (
+        f"Node {found.node} is predicted as {found.predicted} with probability "
+        f"{found.probability:.2f} (next: {found.second}, {found.second_probability:.2f}); {known}."
+    )
+
+
+def _channels(found: Explanation) -> list[str]:
+    if not found.channels:
+        return ["The model has one channel: there is no mixture to take apart."]
+    lines = []
+    decisive = found.decisive
+    if decisive is not None and decisive.margin is not None and decisive.margin_without is not None:
+        words = CHANNEL_WORDS.get(decisive.name, "")
+        end = (
+            "the label would change"
+            if decisive.margin_without < 0
+            else "the label would stay, with a smaller lead"
+            if decisive.margin_without < decisive.margin
+            else "the label would stay: no single channel decides"
+        )
+        lines.append(
+            f"What decided: the {decisive.name} channel{f' ({words})' if words else ''}. Without "
+            f"it {end} (lead {decisive.margin:+.2f} with it, {decisive.margin_without:+.2f} "
+            "without)."
+        )
+    lines.append("  channel     weight  class mean  alone favours    lead without it")
+    return [*lines, *(_channel(share) for share in found.channels)]
+
+
+def _channel(share: ChannelShare) -> str:
+    weight = "-" if share.weight is None else f"{share.weight:.2f}"
+    mean = "-" if share.class_weight is None else f"{share.class_weight:.2f}"
+    without = "-" if share.margin_without is None else f"{share.margin_without:+.2f}"
+    return f"  {share.name:<10} {weight:>7} {mean:>11}  {share.favours or '-':<15} {without:>17}"
+
+
+def _neighbours(found: Explanation) -> list[str]:
+    if found.num_neighbours == 0:
+        return ["It has no neighbours: the graph says nothing about it."]
+    lines = [
+        f"Neighbours: {found.num_neighbours}. Known labels: {_counted(found.neighbour_labels)}. "
+        f"Predicted: {_counted(found.neighbour_predictions)}."
+    ]
+    for other in found.neighbours:
+        lines.append(
+            f"  {other.node:<12} {other.label or 'unknown':<15} predicted {other.predicted} "
+            f"({other.probability:.2f})"
+        )
+    if found.num_neighbours > SHOWN:
+        lines.append(f"  ... and {found.num_neighbours - SHOWN} more")
+    return lines
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} ({count})" for name, count in counts.items()) or "none"
+
+
+def _homophily(found: Explanation) -> str:
+    label = found.known or found.predicted
+    if found.local_homophily is None:
+        return "Local homophily: undefined, no neighbour has a known label."
+    text = (
+        f"Local homophily: {100 * found.local_homophily:.0f} % of its labelled neighbours are "
+        f"{label}"
+    )
+    if found.class_homophily is None:
+        return f"{text}."
+    return f"{text}; the mean over nodes of {label} is {100 * found.class_homophily:.0f} %."

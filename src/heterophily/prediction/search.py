@@ -1,0 +1,144 @@
+"""Successive halving: many candidates on few splits, the better ones on more (Jamieson and
+Talwalkar 2016), under a clock, by validation scores alone."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from heterophily.prediction.candidates import Candidate
+from heterophily.prediction.members import Bench, Member, Task
+from heterophily.training.scores import Score
+
+KEEP = 3
+"""Of so many candidates one survives a rung."""
+
+MIN_KEPT, MAX_KEPT = 5, 30
+"""So many survive a rung at least, because they vote together in the end, and at most, because
+their parameters are kept."""
+
+SHARES = (0.45, 0.6, 0.7)
+"""Share of the time that has passed when each rung ends; the rest is for more seeds."""
+
+_BATCH = 8  # replicas between two looks at the clock
+
+
+@dataclass(eq=False)
+class Trial:
+    """A candidate, its members so far by (split, seed), and their validation scores.
+
+    It holds no score of a test set.
+    """
+
+    candidate: Candidate
+    members: dict[tuple[int, int], Member] = field(default_factory=dict)
+    scores: dict[int, float] = field(default_factory=dict)  # by split, of seed 0
+    has_diverged: bool = False
+
+    @property
+    def mean(self) -> float:
+        """Mean validation score over the splits so far; minus infinity when it cannot be used."""
+        if self.has_diverged or not self.scores:
+            return -math.inf
+        mean = math.fsum(self.scores.values()) / len(self.scores)
+        return mean if math.isfinite(mean) else -math.inf
+
+    def forget(self) -> None:
+        """Let go of the parameters: the candidate is out."""
+        self.members.clear()
+
+
+@dataclass(eq=False)
+class Clock:
+    """How much of the time has passed: a share of ``seconds`` on a clock of your choice."""
+
+    seconds: float
+    now: Callable[[], float]
+
+    def __post_init__(self) -> None:
+        """Start."""
+        self.start = self.now()
+
+    @property
+    def share(self) -> float:
+        """Share of the time that has passed."""
+        return (self.now() - self.start) / self.seconds
+
+
+@dataclass(eq=False)
+class Search:
+    """The state of a search; what is in it is usable at any moment, Ctrl-C included."""
+
+    bench: Bench
+    score: Score
+    clock: Clock
+    max_trials: int | None = None
+    progress: Callable[[float, int], None] | None = None
+    trials: list[Trial] = field(default_factory=list)
+
+    def run(self, candidates: Iterator[Candidate]) -> list[Trial]:
+        """Return the finalists, best first: each trained on every split."""
+        total = len(self.bench.splits)
+        rungs = sorted({min(2, total), math.ceil(total / 2), total})
+        alive: list[Trial] = []
+        for trial in map(Trial, itertools.islice(candidates, self.max_trials)):
+            if alive and self.clock.share > SHARES[0]:
+                break
+            self.trials.append(trial)
+            alive.append(trial)
+            self.train([(trial, split, 0) for split in range(rungs[0])], until=math.inf)
+            self._survivors(alive, count=MAX_KEPT)
+        for rung, count in enumerate(rungs[1:], start=1):
+            kept = min(MAX_KEPT, math.ceil(len(alive) / KEEP))
+            alive = self._survivors(alive, count=max(MIN_KEPT, kept))
+            until = SHARES[min(rung, len(SHARES) - 1)]
+            for trial in alive:  # the best first: what the time does not allow is left out
+                done = len(trial.scores)
+                needed = [(trial, split, 0) for split in range(done, count)]
+                self.train(needed, until=until if trial is not alive[0] else math.inf)
+            alive = [trial for trial in alive if len(trial.scores) == count]
+        return self._survivors(alive, count=len(alive))
+
+    def add_seeds(self, finalists: Sequence[Trial], *, seeds: int) -> None:
+        """Train finalists again with other seeds, all of them once before any of them twice."""
+        splits = range(len(self.bench.splits))
+        for seed in range(1, seeds):
+            for trial in finalists:
+                if self.clock.share > 1.0:
+                    return
+                self.train([(trial, split, seed) for split in splits], until=1.0)
+
+    def train(self, tasks: Sequence[tuple[Trial, int, int]], *, until: float) -> None:
+        """Train tasks in small batches while less than ``until`` of the time has passed."""
+        for start in range(0, len(tasks), _BATCH):
+            if self.clock.share > until:
+                return
+            batch = tasks[start : start + _BATCH]
+            wanted: list[Task] = [(trial.candidate, split, seed) for trial, split, seed in batch]
+            done = self.bench.train(wanted)
+            for (trial, split, seed), task in zip(batch, wanted, strict=True):
+                self._take(trial, split, seed, done[task])
+            if self.progress is not None:
+                self.progress(self.clock.share, self.bench.trained)
+
+    def _take(self, trial: Trial, split: int, seed: int, member: Member | None) -> None:
+        if member is None:
+            trial.has_diverged = True
+            return
+        trial.members[split, seed] = member
+        if seed == 0:
+            rows = np.flatnonzero(self.bench.splits[split].validation)
+            labels = self.bench.graph.labels[rows]
+            trial.scores[split] = self.score(labels, member.probabilities[rows])
+
+    def _survivors(self, trials: Sequence[Trial], *, count: int) -> list[Trial]:
+        """Return the better trials, best first; the others forget their parameters."""
+        usable = [trial for trial in trials if trial.mean > -math.inf]
+        ordered = sorted(usable, key=lambda trial: -trial.mean)
+        for trial in ordered[count:]:
+            trial.forget()
+        return ordered[:count]

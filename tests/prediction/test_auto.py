@@ -1,0 +1,116 @@
+import numpy as np
+import pytest
+from prediction.quick import QUICK, make_graph
+
+from heterophily.data.splits import SplitBatch, random_splits
+from heterophily.errors import HeterophilyError, InputError
+from heterophily.prediction import members
+from heterophily.prediction.auto import auto
+from heterophily.prediction.build import model_of
+
+
+def choice(result):
+    return [(t.candidate.family.label, t.candidate.settings, t.scores) for t in result.trials], len(
+        result.ensemble.members
+    )
+
+
+def test_shuffled_test_labels_change_the_estimate_and_nothing_else(graph, chosen):
+    test = chosen.splits.test[0]
+    shuffled = np.array(graph.labels)
+    shuffled[test] = np.random.default_rng(1).permutation(shuffled[test])
+    assert (shuffled != graph.labels).any()
+    blind = auto(graph.replace(labels=shuffled), splits=chosen.splits, **QUICK)
+    assert choice(blind) == choice(chosen)
+    assert blind.verdict == chosen.verdict
+    assert blind.temperature == chosen.temperature
+    assert blind.estimate.scores != chosen.estimate.scores
+
+
+def test_the_estimate_is_of_the_model_that_is_kept(graph, chosen):
+    from heterophily.prediction.predict import predict
+
+    model = model_of(chosen, rule="folds", seed=0)
+    rows = np.flatnonzero(chosen.splits.test[0])
+    found = predict(model, graph)
+    assert np.mean(found.classes[rows] == graph.labels[rows]) == chosen.estimate.mean("accuracy")
+    assert len(model.votes) == len(chosen.ensemble.members) >= 10  # five folds, two seeds
+
+
+def test_with_test_sets_that_differ_each_is_judged_by_its_own_members(graph):
+    splits = random_splits(graph.labels, repeats=3, seed=0)
+    result = auto(graph, splits=splits, **{**QUICK, "max_trials": 2, "seeds": 1})
+    values = result.estimate.scores["accuracy"]
+    assert len(values) == 3
+    assert result.estimate.spread("accuracy") == pytest.approx(np.std(values))
+    for number, value in enumerate(values):
+        mine = [m.probabilities for m in result.ensemble.members if m.split == number]
+        rows = np.flatnonzero(splits[number].test)
+        right = np.mean(mine, axis=0)[rows].argmax(1) == graph.labels[rows]
+        assert value == pytest.approx(right.mean())
+
+
+def test_ctrl_c_keeps_the_best_so_far(graph, monkeypatch):
+    real, calls = members.fit_replicas, []
+
+    def fit_replicas(*arguments, **options):
+        calls.append(1)
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        return real(*arguments, **options)
+
+    monkeypatch.setattr(members, "fit_replicas", fit_replicas)
+    result = auto(graph, **QUICK)
+    assert result.interrupted
+    assert result.ensemble.members
+    best = max(result.trials, key=lambda trial: (len(trial.scores), trial.mean))
+    assert result.ensemble.trials == (best,)
+
+
+def test_ctrl_c_before_anything_is_finished_is_passed_on(graph, monkeypatch):
+    def fit_replicas(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(members, "fit_replicas", fit_replicas)
+    with pytest.raises(KeyboardInterrupt):
+        auto(graph, **QUICK)
+
+
+def test_a_rare_class_is_scored_by_its_area():
+    graph = make_graph(num_nodes=100)
+    graph = graph.replace(labels=(np.arange(100) % 5 == 0).astype(int), class_names=("no", "yes"))
+    result = auto(graph, **{**QUICK, "max_trials": 1, "seeds": 1})
+    assert result.score == "roc-auc"
+    assert result.to_dict()["test"]["roc-auc"]["mean"] == result.estimate.mean("roc-auc")
+
+
+def test_class_weights_are_used_and_torch_is_named(graph):
+    how = {**QUICK, "max_trials": 1, "seeds": 1, "engine": "auto"}
+    result = auto(graph, **{**how, "config": {"max_epochs": 3, "class_weight": "balanced"}})
+    model = model_of(result, rule="folds", seed=0)
+    assert model.networks[0].config["class_weight"] == "balanced"
+    assert any("torch" in note for note in result.notes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"minutes": 0}, "minutes=0; it must be above 0"),
+        ({"score": "acuracy"}, "did you mean 'accuracy'"),
+    ],
+)
+def test_bad_arguments_are_one_sentence(graph, changes, message):
+    with pytest.raises(HeterophilyError, match=message):
+        auto(graph, **{**QUICK, **changes})
+
+
+def test_one_split_alone_is_enough(graph):
+    splits = SplitBatch.stack([random_splits(graph.labels, repeats=1, seed=0)[0]])
+    result = auto(graph, splits=splits, **{**QUICK, "max_trials": 2, "seeds": 2})
+    assert {member.split for member in result.ensemble.members} == {0}
+
+
+def test_every_candidate_diverging_is_one_sentence(graph, monkeypatch):
+    monkeypatch.setattr(members.Bench, "train", lambda self, tasks: dict.fromkeys(tasks))
+    with pytest.raises(InputError, match="every one diverged"):
+        auto(graph, **QUICK)

@@ -1,0 +1,36 @@
+import numpy as np
+import pytest
+
+from heterophily.data.splits import SplitBatch
+from heterophily.experiments.train import splits_of, train
+from heterophily.prediction.build import model_of, network_of, score_report, splits_card
+from heterophily.training.config import TrainConfig
+
+
+def test_scores_of_a_report_are_those_of_its_replicas(graph):
+    config, splits = TrainConfig(max_epochs=5), splits_of(graph, "random", None, 2, 0)
+    report = train("gcn", graph, splits=splits, repeats=3, config=config, workers=1)
+    scored = score_report(report, graph, splits, network_of(report, {}, config))
+    assert scored.values["accuracy"] == pytest.approx(report.test_accuracy["values"])
+    assert len(scored.to_dict()["roc-auc"]["values"]) == 3
+    assert scored.temperature > 0
+
+
+def test_the_model_of_a_choice_has_its_members_and_their_splits(chosen):
+    model = model_of(chosen, rule="folds", seed=0, feature_names=["a", "b", "c"])
+    assert [(v.split, v.seed) for v in model.votes] == [
+        (m.split, m.seed) for m in chosen.ensemble.members
+    ]
+    assert model.trained_on.feature_names == ("a", "b", "c")
+    assert model.networks[0].config["max_epochs"] == chosen.config["max_epochs"]
+    assert model.card["metrics"]["accuracy"]["mean"] == chosen.estimate.mean("accuracy")
+
+
+def test_the_card_of_splits_names_rule_sizes_and_contents(chosen):
+    card = splits_card(chosen.splits, "folds", 3)
+    assert (card["rule"], card["seed"], card["count"]) == ("folds", 3, 5)
+    assert card["sizes"] == list(chosen.splits[0].sizes)
+    assert len(set(card["digests"])) == 5
+    one = SplitBatch.stack([chosen.splits[2]])
+    assert splits_card(one, "folds", 3)["digests"] == card["digests"][2:3]
+    assert np.all(one.test[0] == chosen.splits.test[0])

@@ -1,0 +1,63 @@
+import itertools
+import math
+
+import numpy as np
+from prediction.pretend import candidates, make
+
+from heterophily.prediction import search as module
+from heterophily.prediction.search import Trial
+
+
+def test_the_best_candidates_are_trained_on_every_split_and_the_others_are_not():
+    search = make()
+    skills = [0.2, 0.9, 0.3, 1.0, 0.25, 0.8, *np.linspace(0.1, 0.2, 12)]
+    finalists = search.run(candidates(*skills))
+    assert [trial.candidate.settings["skill"] for trial in finalists[:3]] == [1.0, 0.9, 0.8]
+    assert all(len(trial.scores) == 5 for trial in finalists)
+    losers = [trial for trial in search.trials if trial not in finalists]
+    assert losers
+    assert all(len(trial.scores) < 5 and not trial.members for trial in losers)
+
+
+def test_time_that_is_up_at_once_still_leaves_one_finalist():
+    search = make(seconds=0.001, ticks=itertools.count())
+    finalists = search.run(candidates(0.5, 0.9))
+    assert len(search.trials) == 1
+    assert len(finalists) == 1
+    assert len(finalists[0].scores) == 5
+
+
+def test_a_candidate_that_diverges_is_out():
+    search = make()
+    finalists = search.run(candidates(None, 0.5))
+    assert [trial.candidate.settings["skill"] for trial in finalists] == [0.5]
+    assert search.trials[0].mean == -math.inf
+
+
+def test_no_more_parameters_are_kept_than_allowed(monkeypatch):
+    monkeypatch.setattr(module, "MAX_KEPT", 6)
+    search = make()
+    most = 0
+    take = search._take
+
+    def counted(*arguments):
+        nonlocal most
+        take(*arguments)
+        most = max(most, sum(bool(trial.members) for trial in search.trials))
+
+    search._take = counted
+    search.run(candidates(*np.linspace(0, 1, 40)))
+    assert most <= 7
+
+
+def test_seeds_are_added_in_turns_until_time_is_up():
+    search = make()
+    finalists = search.run(candidates(0.9, 0.8))
+    search.add_seeds(finalists, seeds=3)
+    assert all(len(trial.members) == 15 for trial in finalists)
+    seeds = [seed for _, _, seed in search.bench.tasks if seed]
+    assert seeds == sorted(seeds)
+
+
+def test_a_trial_does_not_know_a_test_score():
+    assert not any("test" in name for name in Trial.__dataclass_fields__)
