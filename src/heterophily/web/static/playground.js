@@ -43,7 +43,7 @@ export async function playground(page) {
   const axis = h("select", { onchange: drawChart }, Object.entries(AXES).map(([value, text]) => h("option", { value }, text)));
   const sweep = h("button", { type: "button", onclick: () => train(SWEEP) }, "Sweep 0 → 1");
   const network = new Network(canvas);
-  let drawing = null, drawTimer = 0, trainTimer = 0, job = null, unfollow = null, metrics = {}, latest = {};
+  let drawing = null, drawTimer = 0, trainTimer = 0, job = null, unfollow = null, metrics = {}, latest = {}, turn = 0;
 
   replace(page,
     h("h1", {}, "When do unlike neighbours hurt?"),
@@ -73,6 +73,7 @@ export async function playground(page) {
       output.textContent = show(settings[name]);
       clearTimeout(drawTimer);
       clearTimeout(trainTimer);
+      forget();
       drawTimer = setTimeout(redraw, DRAW_AFTER);
       trainTimer = setTimeout(() => train([settings.homophily]), TRAIN_AFTER);
     } });
@@ -119,7 +120,16 @@ export async function playground(page) {
     if (!insight.hidden) insight.textContent = told(own.mean, gcn.mean, mixed.mean);
   }
 
+  /** What was trained belongs to a graph that is no longer shown. */
+  function forget() {
+    stopTraining();
+    latest = {};
+    status.textContent = "Waiting for the sliders to rest …";
+    drawAccuracies();
+  }
+
   function stopTraining() {
+    turn += 1;
     unfollow?.();
     unfollow = null;
     if (job) post(`/api/jobs/${job}/stop`).catch(() => {});
@@ -127,16 +137,19 @@ export async function playground(page) {
   }
 
   async function train(homophilies) {
-    stopTraining();
-    latest = {};
-    drawAccuracies();
+    forget();
+    const mine = turn;
     const into = points();
     status.textContent = "Starting …";
     try {
       const started = await post("/api/playground/training", { sliders: settings, homophilies });
+      if (mine !== turn) {
+        post(`/api/jobs/${started.id}/stop`).catch(() => {});
+        return;
+      }
       job = started.id;
     } catch (error) {
-      status.textContent = error.message;
+      if (mine === turn) status.textContent = error.message;
       return;
     }
     unfollow = follow(job, {
