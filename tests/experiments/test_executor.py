@@ -16,6 +16,7 @@ from typing import ClassVar
 
 import pytest
 from experiments.pretend import PretendJob, some_record, some_run
+from processes import children, is_alive
 
 from heterophily.errors import InputError
 from heterophily.experiments import completion
@@ -40,23 +41,6 @@ def start_driver(store: Path, runs: int, workers: int = 2) -> subprocess.Popen[b
     paths = [str(DRIVER.parents[1]), os.environ.get("PYTHONPATH", "")]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
     return subprocess.Popen(arguments, stderr=subprocess.DEVNULL, env=environment)
-
-
-def children(pid: int) -> list[int]:
-    try:
-        tasks = list(Path(f"/proc/{pid}/task").iterdir())
-        found = [int(child) for task in tasks for child in (task / "children").read_text().split()]
-    except OSError:
-        return []
-    return found + [grandchild for child in found for grandchild in children(child)]
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return False
-    return state not in "ZX"
 
 
 def orphans_after(pids: list[int], seconds: float) -> list[int]:

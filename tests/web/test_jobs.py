@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
+from processes import is_alive
 from web.conftest import HERE, use_obedient_workers, wait_for
 
 from heterophily.web.folder import WorkFolder
@@ -17,13 +18,6 @@ from heterophily.web.settings import WebSettings
 
 SLOW = {"steps": 1000, "seconds": 0.02}
 DEAF = {"steps": 1, "seconds": 600}
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().split(") ")[1][0] != "Z"
-    except OSError:
-        return False
 
 
 def pid_of(job: object) -> int:

@@ -6,7 +6,6 @@ import pickle
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from heterophily.errors import HeterophilyError, InputError
@@ -147,12 +146,7 @@ def train_run(
     from heterophily.training.config import TrainConfig
     from heterophily.training.replicas import Replica, fit_replicas
 
-    build = partial(
-        spec.build,
-        num_nodes=inputs.num_nodes,
-        num_features=inputs.num_features,
-        num_classes=graph.num_classes,
-    )
+    build = spec.builder(inputs, num_classes=graph.num_classes)
     replica = Replica(build, split, TrainConfig(**run.config), run.seed)
     results = fit_replicas(
         [replica],

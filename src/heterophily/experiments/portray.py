@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -133,12 +132,7 @@ def _portray(
     spec = spec_with(first.model, first.options)
     graph = planner.graphs[first.graph.content_hash]()
     inputs = GraphInputs.from_graph(graph, spec.inputs)
-    build = partial(
-        spec.build,
-        num_nodes=inputs.num_nodes,
-        num_features=inputs.num_features,
-        num_classes=graph.num_classes,
-    )
+    build = spec.builder(inputs, num_classes=graph.num_classes)
     replicas = [
         Replica(build, planner.splits[run.split.digest], TrainConfig(**run.config), run.seed)
         for run in runs

@@ -6,7 +6,6 @@ import pickle
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -101,11 +100,10 @@ def train_unit(unit: Unit, base: Base) -> Record:
     for trial in settings:
         options = {name: value for name, value in trial.items() if name not in _CONFIG_FIELDS}
         config = {name: trial[name] for name in _CONFIG_FIELDS}
-        build = partial(
-            MODELS[unit.model].with_options(**options).build,
-            num_nodes=inputs.num_nodes,
-            num_features=inputs.num_features,
-            num_classes=graph.num_classes,
+        build = (
+            MODELS[unit.model]
+            .with_options(**options)
+            .builder(inputs, num_classes=graph.num_classes)
         )
         replicas.append(
             Replica(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, fields, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -88,12 +87,7 @@ def train(
     splits = splits_of(graph, protocol, splits, repeats, seed)
     count = number_of_runs(protocol, splits, repeats)
     inputs = GraphInputs.from_graph(graph, spec.inputs, device=device)
-    build = partial(
-        spec.build,
-        num_nodes=inputs.num_nodes,
-        num_features=inputs.num_features,
-        num_classes=graph.num_classes,
-    )
+    build = spec.builder(inputs, num_classes=graph.num_classes)
     replicas = [
         Replica(build, splits[i % len(splits)], config, replica_seed(seed, i)) for i in range(count)
     ]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from typing import Any
 
 from torch import nn
 
 from heterophily.errors import InputError
-from heterophily.layers.inputs import InputOptions
+from heterophily.layers.inputs import GraphInputs, InputOptions
 
 ALIASES = {"layers": "depth", "lambda": "lambda_"}
 """Other names of options: the paper's "# layers", and a word that Python reserves."""
@@ -64,4 +66,13 @@ class ModelSpec:
         """Build the network; its weights are drawn from PyTorch's global generator."""
         return self.network(
             self.options, num_nodes=num_nodes, num_features=num_features, num_classes=num_classes
+        )
+
+    def builder(self, inputs: GraphInputs, *, num_classes: int) -> Callable[[], nn.Module]:
+        """Return what builds the network for a prepared graph; it travels to worker processes."""
+        return partial(
+            self.build,
+            num_nodes=inputs.num_nodes,
+            num_features=inputs.num_features,
+            num_classes=num_classes,
         )

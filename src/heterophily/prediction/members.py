@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
@@ -154,12 +154,7 @@ class Bench:
 
     def _replica(self, task: Task, sizes: Sizes) -> Replica:
         candidate, split, number = task
-        build = partial(
-            candidate.spec.build,
-            num_nodes=sizes.num_nodes,
-            num_features=sizes.num_features,
-            num_classes=sizes.num_classes,
-        )
+        build = partial(candidate.spec.build, **asdict(sizes))
         seed = replica_seed(self.seed, split + len(self.splits) * number)
         config = candidate.config.replace(**self.config)
         return Replica(build, self.splits[split], config, seed)
