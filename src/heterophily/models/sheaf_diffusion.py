@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -63,6 +64,14 @@ class SheafOptions(BaselineOptions):
         return {"diagonal": self.stalk, "orthogonal": pairs, "general": self.stalk**2}[self.maps]
 
 
+FROM_NUMBERS: Mapping[str, Callable[[Tensor, int], Tensor]] = {
+    "diagonal": lambda numbers, stalk: numbers,
+    "orthogonal": householder,
+    "general": lambda numbers, stalk: numbers.view(-1, stalk, stalk),
+}
+"""From the learned numbers of the edges to their restriction maps."""
+
+
 @derived
 def _loopless(structure: Propagation) -> Propagation:
     """The 0/1 pattern of A without loops."""
@@ -106,11 +115,8 @@ class SheafLayer(nn.Module):
             to_columns(flat @ self.learner[1], edges),
         )
         maps, stalk = torch.tanh(received + sent), self.options.stalk
-        if self.options.maps == "orthogonal":
-            maps = householder(maps, stalk)
-        elif self.options.maps == "general":
-            maps = maps.view(-1, stalk, stalk)
-        return LAPLACIANS[self.options.maps](maps, edges)
+        kind = self.options.maps
+        return LAPLACIANS[kind](FROM_NUMBERS[kind](maps, stalk), edges)
 
 
 class SheafDiffusion(nn.Module):
