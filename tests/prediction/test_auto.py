@@ -4,7 +4,7 @@ from prediction.quick import QUICK, make_graph
 
 from heterophily.data.splits import SplitBatch, random_splits
 from heterophily.errors import HeterophilyError, InputError
-from heterophily.prediction import members
+from heterophily.prediction import members, search
 from heterophily.prediction.auto import auto
 from heterophily.prediction.build import model_of
 
@@ -60,6 +60,7 @@ def test_ctrl_c_keeps_the_best_so_far(graph, monkeypatch):
         return real(*arguments, **options)
 
     monkeypatch.setattr(members, "fit_replicas", fit_replicas)
+    monkeypatch.setattr(search, "NODES_TO_JUDGE", 1)
     result = auto(graph, **QUICK)
     assert result.interrupted
     assert result.ensemble.members

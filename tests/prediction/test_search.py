@@ -8,8 +8,10 @@ from heterophily.prediction import search as module
 from heterophily.prediction.search import Trial
 
 
-def test_the_best_candidates_are_trained_on_every_split_and_the_others_are_not():
+def test_the_best_candidates_are_trained_on_every_split_and_the_others_are_not(monkeypatch):
+    monkeypatch.setattr(module, "NODES_TO_JUDGE", 1)
     search = make()
+    assert search.rungs() == [2, 3, 5]
     skills = [0.2, 0.9, 0.3, 1.0, 0.25, 0.8, *np.linspace(0.1, 0.2, 12)]
     finalists = search.run(candidates(*skills))
     assert [trial.candidate.settings["skill"] for trial in finalists[:3]] == [1.0, 0.9, 0.8]
@@ -17,6 +19,15 @@ def test_the_best_candidates_are_trained_on_every_split_and_the_others_are_not()
     losers = [trial for trial in search.trials if trial not in finalists]
     assert losers
     assert all(len(trial.scores) < 5 and not trial.members for trial in losers)
+
+
+def test_candidates_of_a_small_graph_are_judged_on_more_splits(monkeypatch):
+    search = make()  # validation sets of about ten nodes
+    assert search.rungs() == [5, 5, 5]
+    monkeypatch.setattr(module, "NODES_TO_JUDGE", 35)
+    assert search.rungs() == [4, 4, 5]
+    finalists = search.run(candidates(*np.linspace(0.1, 1.0, 30)))
+    assert len(finalists) < 30 / module.KEEP + 1
 
 
 def test_time_that_is_up_at_once_still_leaves_one_finalist():

@@ -19,12 +19,12 @@ from heterophily.training.config import TrainConfig
 SPACE = Space(
     "auto",
     {
-        "lr": (0.01, 0.05),
+        "lr": (0.002, 0.01, 0.05),
         "weight_decay": (5e-6, 5e-5, 5e-4, 5e-3),
         "dropout": (0.0, 0.2, 0.4, 0.6, 0.8),
     },
 )
-"""Settings of every model: 40, a coarse grid of the paper's ranges."""
+"""Settings of every model: 60, a coarse grid of the paper's ranges."""
 
 
 @dataclass(frozen=True)

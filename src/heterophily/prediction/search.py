@@ -21,6 +21,10 @@ MIN_KEPT, MAX_KEPT = 5, 30
 """So many survive a rung at least, because they vote together in the end, and at most, because
 their parameters are kept."""
 
+NODES_TO_JUDGE = 400
+"""The first rung has so many splits that a candidate is judged on at least this many validation
+nodes (and two splits): a smaller number tells candidates of a small graph apart by chance."""
+
 SHARES = (0.45, 0.6, 0.7)
 """Share of the time that has passed when each rung ends; the rest is for more seeds."""
 
@@ -82,8 +86,7 @@ class Search:
 
     def run(self, candidates: Iterator[Candidate]) -> list[Trial]:
         """Return the finalists, best first: each trained on every split."""
-        total = len(self.bench.splits)
-        rungs = sorted({min(2, total), math.ceil(total / 2), total})
+        rungs = self.rungs()
         alive: list[Trial] = []
         for trial in map(Trial, itertools.islice(candidates, self.max_trials)):
             if alive and self.clock.share > SHARES[0]:
@@ -102,6 +105,13 @@ class Search:
                 self.train(needed, until=until if trial is not alive[0] else math.inf)
             alive = [trial for trial in alive if len(trial.scores) == count]
         return self._survivors(alive, count=len(alive))
+
+    def rungs(self) -> list[int]:
+        """Return on how many splits candidates are trained, rung by rung."""
+        total = len(self.bench.splits)
+        nodes = float(np.mean([split.validation.sum() for split in self.bench.splits]))
+        first = min(total, max(2, math.ceil(NODES_TO_JUDGE / nodes)))
+        return [first, max(first, math.ceil(total / 2)), total]
 
     def add_seeds(self, finalists: Sequence[Trial], *, seeds: int) -> None:
         """Train finalists again with other seeds, all of them once before any of them twice."""
