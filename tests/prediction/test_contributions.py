@@ -16,9 +16,9 @@ def test_contributions_of_channels_add_up_to_the_logits(trained, graph, name):
 def test_the_residual_is_what_no_channel_brought(trained, graph):
     model = trained("acm-gcn++", with_structure=False)
     network, built, inputs = next(built_networks(model, graph))
-    parts = contributions(network, built, inputs, 7)
-    assert (parts.rest >= -1e-6).all()  # ReLU(X W_X)
-    assert parts.rest.max() > 0
+    rest = [contributions(network, built, inputs, node).rest for node in range(graph.num_nodes)]
+    assert np.min(rest) >= -1e-6  # ReLU(X W_X)
+    assert np.max(rest) > 1e-3  # at some node; which ones depends on the processor's rounding
 
 
 def test_without_a_layer_that_mixes_logits_there_is_nothing_to_take_apart(trained, graph):
