@@ -4,8 +4,8 @@ One epoch is a training step plus an evaluation. Printed are medians of CPU mill
 of the yardsticks to our torch path and to the native engine, and their geometric means. The
 yardsticks exist for ACM-GCN, ACMII-GCN and ACM-GCN+; other models are compared with torch alone.
 ``--grid`` times a full grid of the paper on a dataset as one call of the engine, ``--parallel``
-ten splits on a dataset with one and two workers of ``--engine``, ``--memory`` the peak memory of training on
-deezer-europe and pubmed.
+ten splits on a dataset with one and two workers of ``--engine``, ``--memory`` the peak memory of
+training on deezer-europe and pubmed.
 
     python benchmarks/training.py --epochs 30 --datasets cornell,cora --models acm-gcn,snowball-3
     python benchmarks/training.py --only --grid cornell

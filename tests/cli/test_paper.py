@@ -83,9 +83,7 @@ def test_a_table_is_computed_once_and_shown_beside_the_papers(
     assert "Protocol validated: hyper-parameters searched here" in result.stdout
     assert "90.98 ± 2.46" in result.stdout  # Table 1, ACM-SGC with LP and HP on texas
     assert "protocol **validated**" in page.read_text()
-    command = (
-        "heterophily paper table ablation --protocol validated --engine torch --datasets texas"
-    )
+    command = "heterophily paper table ablation --protocol validated --engine auto --datasets texas"
     assert f"- Command: `{command} --models " in page.read_text()
     assert "--store" not in page.read_text()
     again = runner.invoke(app, on_texas(tmp_path, data_folder))

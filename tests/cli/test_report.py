@@ -58,7 +58,7 @@ def test_models_are_trained_once_and_stored(run: Run, tmp_path: Path) -> None:
 
 def test_after_compare_the_table_comes_from_the_store(run: Run, tmp_path: Path) -> None:
     run("compare", "karate", "--models", "mlp-1,sgc-1", "--repeats", "2", "--workers", "1")
-    run("report", "karate", *QUICK, "--models", "mlp-1,sgc-1", "--repeats", "2", "--no-train")
+    run("report", "karate", "--quick", "--models", "mlp-1,sgc-1", "--repeats", "2", "--no-train")
     page = (tmp_path / "karate-report.html").read_text("utf-8")
     assert "<h3>Paired tests</h3>" in page
     assert "Channel weights" not in page

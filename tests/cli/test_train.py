@@ -109,7 +109,8 @@ def test_interrupted_training_prints_what_is_finished_and_exits_130(monkeypatch,
     app = typer.Typer()
     app.command()(verb.train)
     result = CliRunner().invoke(
-        app, ["gcn", "texas", *COMMON, "--json", "--data-folder", str(data_folder)]
+        app,
+        ["gcn", "texas", *COMMON, "--engine", "torch", "--json", "--data-folder", str(data_folder)],
     )
     assert result.exit_code == 130
     assert len(json.loads(result.stdout)["test_accuracy"]["values"]) == 1

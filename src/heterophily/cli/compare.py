@@ -32,7 +32,7 @@ def compare(
     minutes: Annotated[float | None, typer.Option(help="For --tune: all together.")] = None,
     seed: Seed = 0,
     workers: Workers = None,
-    engine: Engine = "torch",
+    engine: Engine = "auto",
     store: StoreOption = None,
     out: Annotated[Path | None, typer.Option(help="Write the report data here (.json).")] = None,
     edges: sources.Edges = None,

@@ -28,7 +28,7 @@ Workers = Annotated[
     typer.Option(min=1, help="Worker processes, one thread each [default: one per core]"),
 ]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of splits, weights and dropout.")]
-Engine = Annotated[str, typer.Option(help="torch, native (C++, experimental) or auto.")]
+Engine = Annotated[str, typer.Option(help="auto (native where it can), native (C++) or torch.")]
 Json = Annotated[bool, typer.Option("--json", help="Print data instead of text.")]
 Model = Annotated[str | None, typer.Option(help="Only this model.")]
 GraphName = Annotated[str | None, typer.Option(help="Only this graph.")]

@@ -33,7 +33,7 @@ def list_studies(
     store: StoreOption = None,
     data_folder: sources.DataFolder = None,
     workers: Workers = None,
-    engine: Engine = "torch",
+    engine: Engine = "auto",
     json: sources.Json = False,
 ) -> None:
     """List tables and figures: number of runs and the expected time on this machine.
@@ -103,7 +103,7 @@ def table(
     repeats: Repeats = None,
     seed: Seed = 0,
     workers: Workers = None,
-    engine: Engine = "torch",
+    engine: Engine = "auto",
     store: StoreOption = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Count, train nothing.")] = False,
     only_show: Annotated[bool, typer.Option("--show", help="Print what is finished.")] = False,

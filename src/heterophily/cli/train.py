@@ -73,7 +73,8 @@ def train(
     ] = None,
     device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
     engine: Annotated[
-        str | None, typer.Option(help="torch, native (C++, experimental) or auto.")
+        str | None,
+        typer.Option(help="auto (native where it can), native (C++) or torch [default: auto]."),
     ] = None,
     edges: sources.Edges = None,
     nodes: sources.Nodes = None,
@@ -186,7 +187,7 @@ def train(
             config=trainer,
             workers=workers,
             device=device,
-            engine=engine or "torch",
+            engine=engine or "auto",
             progress=progress,
         )
     network = build.network_of(report, options, trainer)

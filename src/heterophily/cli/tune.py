@@ -36,7 +36,7 @@ def tune(
         str | None, typer.Option(help="paper: the released program under the settings.")
     ] = None,
     workers: Workers = None,
-    engine: Engine = "torch",
+    engine: Engine = "auto",
     store: StoreOption = None,
     out: Annotated[
         Path | None, typer.Option(help="Settings file [default: MODEL-GRAPH.toml].")

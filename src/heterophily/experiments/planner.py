@@ -44,7 +44,7 @@ class Planner:
     repeats: int | None = None
     data_folder: str | Path | None = None
     offline: bool = False
-    engine: str = "torch"
+    engine: str = "auto"
     graphs: dict[str, Callable[[], Graph]] = field(default_factory=dict)
     splits: dict[str, Split] = field(default_factory=dict)
     _opened: dict[Any, tuple[GraphRef, str, list[SplitRef]]] = field(default_factory=dict)

@@ -46,7 +46,7 @@ def train(
     device: str = "cpu",
     progress: Callable[[int, int], None] | None = None,
     keep_state: bool = True,
-    engine: str = "torch",
+    engine: str = "auto",
 ) -> TrainReport:
     """Train a model of the table on a graph and report its accuracy over the splits.
 
@@ -69,8 +69,11 @@ def train(
         From which the splits and the seeds of all replicas follow.
     options
         Changed options of the model and its inputs, for example ``{"hidden": 32}``.
-    config, workers, device, progress, keep_state, engine
+    config, workers, device, progress, keep_state
         See :class:`TrainConfig` and :func:`fit_replicas`.
+    engine
+        ``"auto"``: the native engine where it covers the model, else torch, and the report says
+        why; ``"native"`` or ``"torch"``: that one.
 
     Examples
     --------
