@@ -64,8 +64,8 @@ class AcmClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     hidden, dropout
         Width of the hidden layers and rate of the dropout; ``None`` leaves it to the model.
     row_normalize
-        Whether rows of X are divided by the sum of their absolute values, as in the paper. Say
-        ``False`` for standardised features; ``None`` leaves it to the model.
+        Whether rows of X are divided by the sum of their absolute values. ``None`` leaves it to the
+        model: all models of the paper do, but + and ++. Say ``False`` for standardised features.
     options
         Further options of the model, for example ``{"depth": 3}``.
     lr, weight_decay, max_epochs, window
@@ -113,7 +113,7 @@ class AcmClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         *,
         hidden: int | None = 64,
         dropout: float | None = 0.5,
-        row_normalize: bool | None = True,
+        row_normalize: bool | None = None,
         options: Mapping[str, Any] | None = None,
         lr: float = 0.01,
         weight_decay: float = 5e-4,

@@ -73,8 +73,9 @@ RELEASED: tuple[Rule, ...] = (
     Rule(datasets=DEEZER_EUROPE, config=_DEEZER),
     # The mixture of three channels is multiplied by 3, that of four by 1.
     Rule(models="acm*", with_structure=False, options={"mix_scale": 3.0}),
-    # With the structure channel + and ++ are trained on raw features; their norm never runs.
+    # Only with the structure channel are + and ++ trained on raw features; their norm never runs.
     Rule(models="acm*+", with_structure=True, options={"row_normalize": False}),
+    Rule(models="acm*+", with_structure=False, options={"row_normalize": True}),
     Rule(models="acm*+", options={"use_layer_norm": False}),
     # ++ adds H_X once, before the second layer.
     Rule(models="acm*++", options={"residual": "once", "residual_bias": True}),
@@ -82,6 +83,7 @@ RELEASED: tuple[Rule, ...] = (
 """What the authors' program does (FIDELITY sections 1 to 3)."""
 
 AS_WRITTEN: tuple[Rule, ...] = (
+    Rule(models="acm*+", options={"row_normalize": True}),
     Rule(datasets="citeseer", graph={"fill_unlabelled": 0}),
     Rule(datasets=DEEZER_EUROPE, config=_DEEZER),
 )

@@ -33,8 +33,8 @@ class InputOptions:
         Whether loops are added (Ã = A + I) before normalising.
     row_normalize
         Whether rows of X are divided by the sum of their absolute values; zero rows stay zero.
-        The released code does so except for ACM-GCN+ and ++ with the structure channel, which
-        it trains on raw features (``row_normalize=False``).
+        The released code does so except for ACM-GCN+ and ++ with the structure channel, and so do
+        the models of the table.
     with_structure
         Whether A itself is prepared as well, for the structure channel ``A W_A``.
     """

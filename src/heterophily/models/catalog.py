@@ -32,8 +32,12 @@ def _acmii(spec: ModelSpec) -> ModelSpec:
 
 
 def _plus(spec: ModelSpec) -> ModelSpec:
-    """ACM(II)-GCN+: layer norm before the scores, and by default the structure channel."""
-    return spec.with_options(use_layer_norm=True, with_structure=True)
+    """ACM(II)-GCN+: layer norm before the scores, and by default the structure channel.
+
+    With it X is taken as it is, as in the released program: beside A, which is not normalised, rows
+    of X that add up to 1 are hardly heard (docs/fidelity.md has numbers).
+    """
+    return spec.with_options(use_layer_norm=True, with_structure=True, row_normalize=False)
 
 
 def _plus_plus(spec: ModelSpec) -> ModelSpec:
