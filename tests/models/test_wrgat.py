@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
+import pytest
 import scipy.sparse as sp
 import torch
 from dense_models import KEPT, Dense, N, assert_equals_transcription
@@ -9,7 +12,7 @@ from torch.nn.functional import leaky_relu
 from heterophily.layers.structural_relations import RELATIONS, ring_profile, structural_edges
 
 
-def dense_layer(d: Dense, hidden, relations, name):
+def dense_layer(d: Dense, hidden, relations, name, averages):
     weight = d.p[f"{name}.weight"]
     output = hidden @ weight[0] + d.p[f"{name}.bias"]
     for r, relation in enumerate(relations):
@@ -17,19 +20,22 @@ def dense_layer(d: Dense, hidden, relations, name):
         received, sent = mapped @ d.p[f"{name}.receiver"][r], mapped @ d.p[f"{name}.sender"][r]
         scores = leaky_relu(received + sent.T, 0.2).masked_fill(relation == 0, -torch.inf)
         alpha = torch.nan_to_num(scores.softmax(1))  # a node without neighbours hears nothing
-        output = output + (relation * alpha) @ mapped
+        count = (relation != 0).sum(1, keepdim=True).clamp(min=1) if averages else 1
+        output = output + (relation * alpha) @ mapped / count
     return output
 
 
-def dense_wrgat(d: Dense):
+def dense_wrgat(d: Dense, *, averages: bool):
     structural = structural_edges(sp.csr_array(d.a.numpy()))
     relations = [d.a, *(torch.from_numpy(relation.toarray()) for relation in structural)]
-    hidden = torch.relu(dense_layer(d, KEPT * d.x, relations, "layers.0"))
-    return dense_layer(d, KEPT * hidden, relations, "layers.1")
+    hidden = torch.relu(dense_layer(d, KEPT * d.x, relations, "layers.0", averages))
+    return dense_layer(d, KEPT * hidden, relations, "layers.1", averages)
 
 
-def test_outputs_and_gradients_equal_the_dense_transcription(monkeypatch):
-    assert_equals_transcription("wrgat", dense_wrgat, monkeypatch)
+@pytest.mark.parametrize("messages", ["mean", "sum"])
+def test_outputs_and_gradients_equal_the_dense_transcription(monkeypatch, messages):
+    dense = partial(dense_wrgat, averages=messages == "mean")
+    assert_equals_transcription("wrgat", dense, monkeypatch, messages=messages)
 
 
 def star_of_paths():

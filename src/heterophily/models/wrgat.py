@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import leaky_relu
 
+from heterophily.errors import lookup
 from heterophily.layers.channel_linear import Block, channel_products
 from heterophily.layers.dropout import dropout
 from heterophily.layers.edges import edge_softmax, edges_of, to_columns, to_rows, weighted_sum
@@ -29,25 +30,34 @@ class WrgatOptions(BaselineOptions):
     ----------
     depth
         Number of layers.
+    messages
+        What happens to the weighted messages of a relation: ``"mean"`` as in the released program,
+        so that a node hears itself however many nodes play its role, or ``"sum"``.
     """
 
     depth: int = 2
+    messages: Literal["mean", "sum"] = "mean"
 
     def __post_init__(self) -> None:
         """Check every value once."""
         super().__post_init__()
         check_count("depth", self.depth)
+        lookup(dict.fromkeys(("mean", "sum")), "way to join messages", self.messages)
 
 
 class WrgatLayer(nn.Module):
     r"""Attention within each relation r, weighted by the structural likeness p of the ends.
 
-    .. math:: h'_i = W_0 h_i + b + \sum_r \sum_{j \in N_r(i)} p^r_{ij} \alpha^r_{ij} W_r h_j, \qquad
+    .. math:: h'_i = W_0 h_i + b
+              + \sum_r \frac{1}{n_r} \sum_{j \in N_r(i)} p^r_{ij} \alpha^r_{ij} W_r h_j, \qquad
               \alpha^r_{ij} = \text{softmax}_j\, \text{LeakyReLU}(a_r^T [W_r h_i \| W_r h_j])
+
+    with :math:`n_r` = 1 for sums, and the number of neighbours for means.
     """
 
-    def __init__(self, in_features: int, width: int) -> None:
+    def __init__(self, in_features: int, width: int, *, averages: bool) -> None:
         super().__init__()
+        self.averages = averages
         self.weight = nn.Parameter(torch.empty(1 + RELATIONS, in_features, width))  # W_0, W_r
         self.receiver = nn.Parameter(torch.empty(RELATIONS, width, 1))
         self.sender = nn.Parameter(torch.empty(RELATIONS, width, 1))
@@ -65,6 +75,8 @@ class WrgatLayer(nn.Module):
             sent = to_columns(hidden @ self.sender[place], edges)
             weights = edge_softmax(leaky_relu(received + sent, 0.2), edges)
             weights = weights * edges.values.unsqueeze(1)
+            if self.averages:
+                weights = weights / edges.matrix.indptr.diff()[edges.rows].unsqueeze(1)
             output = output + weighted_sum(weights, hidden.unsqueeze(1), edges).squeeze(1)
         return output
 
@@ -77,7 +89,7 @@ class Wrgat(nn.Module):
         cost="O(nnz(X) H + (E + N log N) H); once per graph O(E₂ + N log N), E₂ pairs at distance "
         "two",
         departs="rings are compared by quantiles of their degrees, not by dynamic time warping; "
-        "messages of a relation are added (the released program averages them)",
+        "messages of a relation are averaged, as in the released program (`messages`)",
     )
 
     def __init__(
@@ -87,7 +99,7 @@ class Wrgat(nn.Module):
         self.options = options
         seen = [num_features, *[options.hidden] * (options.depth - 1)]
         self.layers = nn.ModuleList(
-            WrgatLayer(before, after)
+            WrgatLayer(before, after, averages=options.messages == "mean")
             for before, after in zip(seen, [*seen[1:], num_classes], strict=True)
         )
 
