@@ -43,9 +43,11 @@ the grid, which is what the paper reports. *Gift*: the second minus the first, w
 test set is worth.
 *Settings within 1 point*: how many settings are as good as the chosen one, by validation.
 
-Mean ± standard deviation (of the population of ten splits), in percent. Engine: native.
+Mean ± standard deviation (of the population of ten splits), in percent. Engine: native; *minutes* are
+wall time of one worker, on a machine that other work shared most of the time (alone, cornell takes
+4.8 CPU minutes: `python benchmarks/training.py --only --grid cornell`).
 
-| model | dataset | trainings | diverged | CPU min | by validation: lr, decay, dropout | test | \
+| model | dataset | trainings | diverged | minutes | by validation: lr, decay, dropout | test | \
 by test: lr, decay, dropout | test | gift | paper | settings within 1 point |
 |---|---|---|---|---|---|---|---|---|---|---|---|
 """
