@@ -19,6 +19,8 @@ import argparse
 import math
 import statistics
 from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -29,11 +31,23 @@ from heterophily.data.atomic import atomic_path
 from heterophily.experiments.published_tables import published_accuracy
 from heterophily.experiments.space import best_by_validation, space_for
 from heterophily.experiments.store import Store
+from heterophily.report.style import (
+    BLACK,
+    BLUE,
+    GREY,
+    VERMILION,
+    hide_rest,
+    new_figure,
+    note_below,
+    save,
+    style,
+)
 
 FOLDER = Path(__file__).resolve().parents[1] / "results" / "full-grid"
 MODELS = ("acm-gcn", "acmii-gcn")
 DATASETS = ("cornell", "texas", "wisconsin", "chameleon", "cora")
 SETTING = ("lr", "weight_decay", "dropout")
+_SHOWN = 8.0  # points of accuracy below the best in the picture
 HEAD = """# The whole grid, chosen on validation data
 
 Every setting of the paper's range (3 learning rates, 9 weight decays, 10 dropout rates) on the same
@@ -43,15 +57,17 @@ the grid, which is what the paper reports. *Gift*: the second minus the first, w
 test set is worth.
 *Settings within 1 point*: how many settings are as good as the chosen one, by validation.
 
-Mean ± standard deviation (of the population of ten splits), in percent. Engine: native; *minutes* are
-wall time of one worker, on a machine that other work shared most of the time (alone, cornell takes
-4.8 CPU minutes: `python benchmarks/training.py --only --grid cornell`).
+Mean ± standard deviation (of the population of ten splits), in percent. Engine: native;
+*minutes* are wall time of one worker, on a machine that other work shared most of the time (alone,
+cornell takes 4.8 CPU minutes: `python benchmarks/training.py --only --grid cornell`).
 
 | model | dataset | trainings | diverged | minutes | by validation: lr, decay, dropout | test | \
 by test: lr, decay, dropout | test | gift | paper | settings within 1 point |
 |---|---|---|---|---|---|---|---|---|---|---|---|
 """
 TAIL = """
+![Every setting: validation against test accuracy](choice.png)
+
 Made by `python benchmarks/full_grid.py` from the parquet files beside this page (one row a
 training); the trainings by
 `heterophily tune MODEL DATASET --space paper --search grid --preset paper --engine native`.
@@ -84,39 +100,106 @@ def rows_of(store: Store, model: str, dataset: str) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: (*(row[name] for name in SETTING), row["split"]))
 
 
-def line_of(model: str, dataset: str, rows: list[dict[str, Any]]) -> str:
-    """Return the line of the page for a cell."""
-    grid: dict[tuple[float, ...], list[dict[str, Any]]] = defaultdict(list)
-    for row in rows:
-        grid[tuple(row[name] for name in SETTING)].append(row)
-    settings = list(grid)
-    wanted = {tuple(float(s[name]) for name in SETTING) for s in space_for("paper", model, dataset)}
-    splits = {len(runs) for runs in grid.values()}
-    assert set(settings) == wanted, f"{model} {dataset}: incomplete grid"
-    assert len(splits) == 1, f"{model} {dataset}: splits {splits}"
-    scores = [[row["validation_accuracy"] for row in grid[s]] for s in settings]
-    chosen = best_by_validation(scores)
-    means = {
-        s: statistics.fmean(row["test_accuracy"] for row in grid[s])
-        for s in settings
-        if all(row["test_accuracy"] is not None for row in grid[s])
-    }
-    best = max(means, key=lambda s: means[s])
-    validation = [
-        math.fsum(values) / len(values) if None not in values else -1.0 for values in scores
-    ]
-    as_good = sum(value >= validation[chosen] - 0.01 for value in validation)
-    paper = published_accuracy(model, dataset, "random")
-    mine = means[settings[chosen]]
-    return (
-        f"| {model} | {dataset} | {len(rows):,} | {sum(r['status'] == 'diverged' for r in rows)} "
-        f"| {sum(row['seconds'] for row in rows) / 60:.1f} "
-        f"| {_words(settings[chosen])} | {_spread(grid[settings[chosen]])} "
-        f"| {_words(best)} | {_spread(grid[best])} | {100 * (means[best] - mine):+.2f} "
-        f"| {100 * paper.mean:.2f} ± {100 * (paper.std or 0):.2f} | {as_good} |\n"
-        if paper is not None
-        else ""
-    )
+@dataclass(frozen=True)
+class Cell:
+    """A whole grid: the settings, their runs on the ten splits, and the two choices."""
+
+    model: str
+    dataset: str
+    grid: Mapping[tuple[float, ...], list[dict[str, Any]]]
+
+    @classmethod
+    def of(cls, model: str, dataset: str, rows: list[dict[str, Any]]) -> Cell:
+        """Sort trainings by setting; every setting of the paper must have the same splits."""
+        grid: dict[tuple[float, ...], list[dict[str, Any]]] = defaultdict(list)
+        for row in rows:
+            grid[tuple(row[name] for name in SETTING)].append(row)
+        space = space_for("paper", model, dataset)
+        wanted = {tuple(float(s[name]) for name in SETTING) for s in space}
+        splits = {len(runs) for runs in grid.values()}
+        assert set(grid) == wanted, f"{model} {dataset}: incomplete grid"
+        assert len(splits) == 1, f"{model} {dataset}: splits {splits}"
+        return cls(model, dataset, grid)
+
+    def means(self, name: str) -> dict[tuple[float, ...], float]:
+        """Mean of an accuracy over the splits; settings that diverged are left out."""
+        return {
+            setting: statistics.fmean(row[name] for row in runs)
+            for setting, runs in self.grid.items()
+            if all(row[name] is not None for row in runs)
+        }
+
+    @property
+    def by_validation(self) -> tuple[float, ...]:
+        """The setting that validation nodes choose."""
+        settings = list(self.grid)
+        scores = [[row["validation_accuracy"] for row in self.grid[s]] for s in settings]
+        return settings[best_by_validation(scores)]
+
+    @property
+    def by_test(self) -> tuple[float, ...]:
+        """The setting that test nodes would choose."""
+        means = self.means("test_accuracy")
+        return max(means, key=lambda setting: means[setting])
+
+    def line(self) -> str:
+        """Return the line of the page."""
+        rows = [row for runs in self.grid.values() for row in runs]
+        validation, test = self.means("validation_accuracy"), self.means("test_accuracy")
+        chosen, best = self.by_validation, self.by_test
+        as_good = sum(value >= validation[chosen] - 0.01 for value in validation.values())
+        paper = published_accuracy(self.model, self.dataset, "random")
+        assert paper is not None
+        return (
+            f"| {self.model} | {self.dataset} | {len(rows):,} "
+            f"| {sum(row['status'] == 'diverged' for row in rows)} "
+            f"| {sum(row['seconds'] for row in rows) / 60:.1f} "
+            f"| {_words(chosen)} | {_spread(self.grid[chosen])} "
+            f"| {_words(best)} | {_spread(self.grid[best])} "
+            f"| {100 * (test[best] - test[chosen]):+.2f} "
+            f"| {100 * paper.mean:.2f} ± {100 * (paper.std or 0):.2f} | {as_good} |\n"
+        )
+
+    def draw(self, axes: Any) -> None:
+        """Draw every setting: validation accuracy against test accuracy."""
+        validation, test = self.means("validation_accuracy"), self.means("test_accuracy")
+        chosen, best = self.by_validation, self.by_test
+        axes.plot(
+            [100 * validation[s] for s in test], [100 * test[s] for s in test],
+            ".", color=GREY, markersize=3, alpha=0.6,
+        )  # fmt: skip
+        for setting, colour, marker, name in (
+            (best, VERMILION, "^", "best by test"),
+            (chosen, BLUE, "o", "chosen by validation"),
+        ):
+            point = [100 * validation[setting]], [100 * test[setting]]
+            axes.plot(*point, marker, color=colour, markersize=7, label=name, linestyle="none")
+        paper = published_accuracy(self.model, self.dataset, "random")
+        assert paper is not None
+        axes.axhline(100 * paper.mean, color=BLACK, linewidth=0.8, linestyle="--", label="paper")
+        top = max(100 * paper.mean, 100 * test[best])
+        axes.set_ylim(top - _SHOWN, top + 1)
+        axes.set_xlim(100 * validation[chosen] - _SHOWN, 100 * validation[chosen] + 0.7)
+        axes.set_title(f"{self.model}, {self.dataset}")
+
+
+def picture(cells: list[Cell], stem: Path) -> None:
+    """Write the picture of all cells."""
+    with style():
+        columns = min(len(cells), len(DATASETS))
+        rows = -(-len(cells) // columns)
+        figure, axes = new_figure(rows, columns, size=(2.3 * columns, 2.4 * rows + 0.5))
+        for panel, cell in zip(axes.flat, cells, strict=False):
+            cell.draw(panel)
+        hide_rest(axes, len(cells))
+        axes.flat[0].legend(loc="lower left", fontsize=6.5)
+        figure.supylabel("test accuracy, %", fontsize=9)
+        note_below(
+            figure,
+            "Across: mean validation accuracy, %. A point is one of 270 settings, a mean over ten "
+            f"random splits; points more than {_SHOWN:.0f} points below the best are cut off.",
+        )
+        save(figure, stem)
 
 
 def _words(setting: tuple[float, ...]) -> str:
@@ -144,15 +227,17 @@ def main() -> None:
                         continue
                     with atomic_path(arguments.folder / f"{model}--{dataset}.parquet") as path:
                         pq.write_table(pa.Table.from_pylist(rows), path, compression="zstd")
-    page = HEAD
+    page, cells = HEAD, []
     for model in MODELS:
         for dataset in DATASETS:
             file = arguments.folder / f"{model}--{dataset}.parquet"
-            page += (
-                line_of(model, dataset, pq.read_table(file).to_pylist())
-                if file.exists()
-                else f"| {model} | {dataset} | not run |\n"
-            )
+            if not file.exists():
+                page += f"| {model} | {dataset} | not run |\n"
+                continue
+            cells.append(Cell.of(model, dataset, pq.read_table(file).to_pylist()))
+            page += cells[-1].line()
+    if cells:
+        picture(cells, arguments.folder / "choice")
     page += TAIL
     (arguments.folder / "README.md").write_text(page, encoding="utf-8")
     print(page)
