@@ -36,7 +36,6 @@ from heterophily.report.style import (
     BLUE,
     GREY,
     VERMILION,
-    hide_rest,
     new_figure,
     note_below,
     save,
@@ -186,13 +185,14 @@ class Cell:
 def picture(cells: list[Cell], stem: Path) -> None:
     """Write the picture of all cells."""
     with style():
-        columns = min(len(cells), len(DATASETS))
-        rows = -(-len(cells) // columns)
-        figure, axes = new_figure(rows, columns, size=(2.3 * columns, 2.4 * rows + 0.5))
-        for panel, cell in zip(axes.flat, cells, strict=False):
-            cell.draw(panel)
-        hide_rest(axes, len(cells))
-        axes.flat[0].legend(loc="lower left", fontsize=6.5)
+        size = 2.3 * len(DATASETS), 2.4 * len(MODELS) + 0.7
+        figure, axes = new_figure(len(MODELS), len(DATASETS), size=size)
+        for cell in cells:
+            cell.draw(axes[MODELS.index(cell.model), DATASETS.index(cell.dataset)])
+        for panel in axes.flat:
+            panel.set_visible(panel.has_data())
+        drawn = next(panel for panel in axes.flat if panel.has_data())
+        figure.legend(*drawn.get_legend_handles_labels(), loc="outside upper left", ncols=3)
         figure.supylabel("test accuracy, %", fontsize=9)
         note_below(
             figure,
