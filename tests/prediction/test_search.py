@@ -30,21 +30,6 @@ def test_candidates_of_a_small_graph_are_judged_on_more_splits(monkeypatch):
     assert len(finalists) < 30 / module.KEEP + 1
 
 
-def test_neighbours_of_the_best_are_tried_between_random_candidates():
-    search = make()
-    tried = []
-
-    def neighbours(candidate):
-        tried.append(candidate.settings["skill"])
-        return candidates(min(1.0, candidate.settings["skill"] + 0.01))
-
-    search.run(candidates(*np.linspace(0.1, 0.5, 14)), neighbours)
-    skills = [trial.candidate.settings["skill"] for trial in search.trials]
-    assert len(skills) == 14 + module.NEAR * (14 - module.EXPLORED)
-    assert len({round(skill, 6) for skill in skills}) == len(skills)  # none twice
-    assert max(skills) > 0.5  # beyond what was drawn
-
-
 def test_time_that_is_up_at_once_still_leaves_one_finalist():
     search = make(seconds=0.001, ticks=itertools.count())
     finalists = search.run(candidates(0.5, 0.9))

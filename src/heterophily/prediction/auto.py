@@ -6,7 +6,6 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from heterophily.data.splits import SplitBatch
 from heterophily.diagnosis.diagnose import diagnose
 from heterophily.diagnosis.verdict import Verdict
 from heterophily.errors import InputError, lookup
-from heterophily.prediction.candidates import Family, draw, families_for, neighbours
+from heterophily.prediction.candidates import Family, draw, families_for
 from heterophily.prediction.ensemble import Ensemble, choose
 from heterophily.prediction.estimate import Estimate, estimate, validated_temperature
 from heterophily.prediction.folds import held_out_folds
@@ -149,7 +148,7 @@ def auto(
     finalists: list[Trial] = []
     interrupted = False
     try:
-        finalists = search.run(draw(families, seed=seed), partial(neighbours, families=families))
+        finalists = search.run(draw(families, seed=seed))
         search.add_seeds(finalists, seeds=seeds)
     except KeyboardInterrupt:
         interrupted = True

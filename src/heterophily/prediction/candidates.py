@@ -71,11 +71,6 @@ class Candidate:
         return self.family.model
 
     @property
-    def key(self) -> tuple[Any, ...]:
-        """What tells candidates apart."""
-        return (self.family.label, *sorted(self.settings.items()))
-
-    @property
     def options(self) -> Mapping[str, Any]:
         """Options that differ from the named model: searched, fixed, and the released program's."""
         return self._recipe.options
@@ -129,21 +124,3 @@ def draw(families: Sequence[Family], *, seed: int, space: Space = SPACE) -> Iter
         orders.append(settings)
     for round_of in zip(*orders, strict=True):
         yield from itertools.starmap(Candidate, zip(families, round_of, strict=True))
-
-
-def neighbours(
-    candidate: Candidate, families: Sequence[Family], *, space: Space = SPACE
-) -> Iterator[Candidate]:
-    """Yield what is one step away: one value moved to the next, or another family.
-
-    >>> corner = Candidate(ACM, {"lr": 0.002, "weight_decay": 5e-3, "dropout": 0.0})
-    >>> [candidate.settings["lr"] for candidate in neighbours(corner, [ACM])]
-    [0.01, 0.002, 0.002]
-    """
-    for name, values in space.values.items():
-        place = values.index(candidate.settings[name])
-        for value in (*values[max(place - 1, 0) : place], *values[place + 1 : place + 2]):
-            yield Candidate(candidate.family, {**candidate.settings, name: value})
-    for family in families:
-        if family != candidate.family:
-            yield Candidate(family, candidate.settings)

@@ -5,9 +5,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -21,10 +20,6 @@ KEEP = 3
 MIN_KEPT, MAX_KEPT = 5, 30
 """So many survive a rung at least, because they vote together in the end, and at most, because
 their parameters are kept."""
-
-EXPLORED, NEAR = 10, 2
-"""After so many random candidates, each further one is followed by so many neighbours of the
-best."""
 
 NODES_TO_JUDGE = 400
 """The first rung has so many splits that a candidate is judged on at least this many validation
@@ -89,19 +84,11 @@ class Search:
     progress: Callable[[float, int], None] | None = None
     trials: list[Trial] = field(default_factory=list)
 
-    def run(
-        self,
-        candidates: Iterable[Candidate],
-        neighbours: Callable[[Candidate], Iterable[Candidate]] = lambda _: (),
-    ) -> list[Trial]:
-        """Return the finalists, best first: each trained on every split.
-
-        ``candidates`` come in random order; ``neighbours`` of a good one are tried between them.
-        """
+    def run(self, candidates: Iterator[Candidate]) -> list[Trial]:
+        """Return the finalists, best first: each trained on every split."""
         rungs = self.rungs()
         alive: list[Trial] = []
-        proposed = self._proposals(candidates, neighbours)
-        for trial in map(Trial, itertools.islice(proposed, self.max_trials)):
+        for trial in map(Trial, itertools.islice(candidates, self.max_trials)):
             if alive and self.clock.share > SHARES[0]:
                 break
             self.trials.append(trial)
@@ -118,28 +105,6 @@ class Search:
                 self.train(needed, until=until if trial is not alive[0] else math.inf)
             alive = [trial for trial in alive if len(trial.scores) == count]
         return self._survivors(alive, count=len(alive))
-
-    def _proposals(
-        self,
-        candidates: Iterable[Candidate],
-        neighbours: Callable[[Candidate], Iterable[Candidate]],
-    ) -> Iterator[Candidate]:
-        seen: set[tuple[Any, ...]] = set()
-
-        def is_new(candidate: Candidate) -> bool:
-            before = len(seen)
-            seen.add(candidate.key)
-            return len(seen) > before
-
-        for number, drawn in enumerate(candidates):
-            if is_new(drawn):
-                yield drawn
-            for _ in range(NEAR if number >= EXPLORED else 0):
-                best = sorted(self.trials, key=lambda trial: -trial.mean)
-                around = (near for trial in best for near in neighbours(trial.candidate))
-                found = next(filter(is_new, around), None)
-                if found is not None:
-                    yield found
 
     def rungs(self) -> list[int]:
         """Return on how many splits candidates are trained, rung by rung."""
