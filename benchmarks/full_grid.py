@@ -56,9 +56,10 @@ the grid, which is what the paper reports. *Gift*: the second minus the first, w
 test set is worth.
 *Settings within 1 point*: how many settings are as good as the chosen one, by validation.
 
-Mean ± standard deviation (of the population of ten splits), in percent. Engine: native;
+Mean ± standard deviation (of the population of ten splits), in percent. Engine: native.
 *minutes* are those of one worker, all epochs at the median wall time of an epoch; other work shared
-the machine most of the time (alone, cornell takes 4.8 CPU minutes: `python benchmarks/training.py --only --grid cornell`).
+the machine most of the time (alone, cornell takes 4.8 CPU minutes:
+`python benchmarks/training.py --only --grid cornell`).
 
 | model | dataset | trainings | diverged | minutes | by validation: lr, decay, dropout | test | \
 by test: lr, decay, dropout | test | gift | paper | settings within 1 point |
