@@ -76,7 +76,7 @@ training); the trainings by
 
 def rows_of(store: Store, model: str, dataset: str) -> list[dict[str, Any]]:
     """Return the trainings of a cell that belong to the paper's grid, once each."""
-    wanted = {tuple(float(s[name]) for name in SETTING) for s in space_for("paper", model, dataset)}
+    wanted = _settings_of(model, dataset)
     rows = []
     for record in store.records():
         run, outcome = record.run, record.outcome
@@ -114,10 +114,8 @@ class Cell:
         grid: dict[tuple[float, ...], list[dict[str, Any]]] = defaultdict(list)
         for row in rows:
             grid[tuple(row[name] for name in SETTING)].append(row)
-        space = space_for("paper", model, dataset)
-        wanted = {tuple(float(s[name]) for name in SETTING) for s in space}
         splits = {len(runs) for runs in grid.values()}
-        assert set(grid) == wanted, f"{model} {dataset}: incomplete grid"
+        assert set(grid) == _settings_of(model, dataset), f"{model} {dataset}: incomplete grid"
         assert len(splits) == 1, f"{model} {dataset}: splits {splits}"
         return cls(model, dataset, grid)
 
@@ -203,6 +201,11 @@ def picture(cells: list[Cell], stem: Path) -> None:
             f"random splits; points more than {_SHOWN:.0f} points below the best are cut off.",
         )
         save(figure, stem)
+
+
+def _settings_of(model: str, dataset: str) -> set[tuple[float, ...]]:
+    space = space_for("paper", model, dataset)
+    return {tuple(float(setting[name]) for name in SETTING) for setting in space}
 
 
 def _words(setting: tuple[float, ...]) -> str:

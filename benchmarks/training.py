@@ -236,16 +236,21 @@ def grid(name: str) -> None:
 
 
 def parallel(name: str, repeats: int, engine: str) -> None:
-    """Splits of a dataset with 1 and 2 workers: efficiency = t1 / (2 t2).
+    """Splits of a dataset with 1 and 2 workers: how much faster, at what cost.
 
     Wall time needs two free cores; the CPU time of both runs tells what the workers cost in any
     case.
     """
     print(f"\nacm-gcn on {name}, {repeats} splits to early stopping, preset paper, engine {engine}")
     run = partial(
-        *(train_by_name, "acm-gcn", name),
-        preset="paper", repeats=repeats, engine=engine, keep_state=False,
-    )  # fmt: skip
+        train_by_name,
+        "acm-gcn",
+        name,
+        preset="paper",
+        repeats=repeats,
+        engine=engine,
+        keep_state=False,
+    )
     wall, cpu, reports = {}, {}, {}
     for workers in (1, 2):
         start, before = time.perf_counter(), cpu_seconds()
