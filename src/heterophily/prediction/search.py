@@ -23,7 +23,8 @@ their parameters are kept."""
 
 NODES_TO_JUDGE = 400
 """The first rung has so many splits that a candidate is judged on at least this many validation
-nodes (and two splits): a smaller number tells candidates of a small graph apart by chance."""
+nodes: a smaller number tells candidates of a small graph apart by chance, a larger one leaves time
+for fewer candidates."""
 
 SHARES = (0.45, 0.6, 0.7)
 """Share of the time that has passed when each rung ends; the rest is for more seeds."""
@@ -110,7 +111,7 @@ class Search:
         """Return on how many splits candidates are trained, rung by rung."""
         total = len(self.bench.splits)
         nodes = float(np.mean([split.validation.sum() for split in self.bench.splits]))
-        first = min(total, max(2, math.ceil(NODES_TO_JUDGE / nodes)))
+        first = min(total, math.ceil(NODES_TO_JUDGE / nodes))
         return [first, max(first, math.ceil(total / 2)), total]
 
     def add_seeds(self, finalists: Sequence[Trial], *, seeds: int) -> None:
