@@ -35,7 +35,7 @@ class PretendBench:
 
 
 def candidates(*skills):
-    return (Candidate(ACM, {"skill": skill}) for skill in skills)
+    return {ACM: (Candidate(ACM, {"skill": skill}) for skill in skills)}
 
 
 def make(seconds=1.0, ticks=None):

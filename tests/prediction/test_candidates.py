@@ -1,5 +1,3 @@
-import itertools
-
 import pytest
 
 from heterophily.diagnosis.verdict import KINDS
@@ -8,11 +6,10 @@ from heterophily.prediction.candidates import (
     FAMILIES,
     PLUS,
     RESIDUAL,
-    SPACE,
     Candidate,
     draw,
     families_for,
-    has_structure,
+    has_node_weights,
 )
 
 
@@ -23,26 +20,41 @@ def test_every_verdict_has_candidates():
 
 
 @pytest.mark.parametrize("kind", FAMILIES)
-def test_inductive_candidates_have_no_structure_channel_and_no_twins(kind):
+def test_inductive_candidates_have_no_weights_of_nodes_and_no_twins(kind):
     found = families_for(kind, inductive=True)
-    assert not any(map(has_structure, found))
+    assert not any(map(has_node_weights, found))
     assert len({Candidate(family, {}).spec for family in found}) == len(found)
 
 
-def test_each_setting_is_drawn_once_and_families_take_turns():
-    families = families_for("harmful")
-    drawn = list(draw(families, seed=0))
-    assert len(drawn) == len(families) * len(SPACE)
-    assert [c.family for c in drawn[: len(families)]] == list(families)
-    pairs = {(c.family.label, str(c.settings)) for c in drawn}
-    assert len(pairs) == len(drawn)
+def test_weights_of_nodes_are_found_by_building():
+    found = {family.label: has_node_weights(family) for family in FAMILIES["harmless"]}
+    assert found == {
+        "acm-gcn+": True,
+        "acmii-gcn+": True,
+        "acm-gcn++": True,
+        "acmii-gcn++": True,
+        "acm-gcn": False,
+        "glognn on A": True,
+    }
+
+
+@pytest.mark.parametrize("kind", FAMILIES)
+def test_each_setting_of_a_family_is_drawn_once_and_fits_its_model(kind):
+    families = families_for(kind)
+    drawn = {family: list(found) for family, found in draw(families, seed=0).items()}
+    assert list(drawn) == list(families)
+    for family, candidates in drawn.items():
+        assert {str(c.settings) for c in candidates} == {str(s) for s in family.space}
+        assert candidates[0].family is family
+        assert candidates[0].spec
+        assert candidates[0].config.lr == candidates[0].settings["lr"]
 
 
 def test_the_seed_decides_the_order():
     families = families_for("little")
 
     def first(seed):
-        return [str(c.settings) for c in itertools.islice(draw(families, seed=seed), 10)]
+        return [str(next(found).settings) for found in draw(families, seed=seed).values()]
 
     assert first(0) == first(0) != first(1)
 

@@ -3,7 +3,9 @@ import pytest
 from prediction.pretend import LABELS, candidates, make
 
 from heterophily.prediction.ensemble import average, choose, unseen
+from heterophily.prediction.folds import held_out_folds
 from heterophily.prediction.members import Member
+from heterophily.prediction.search import Trial
 from heterophily.training.scores import accuracy
 
 
@@ -17,6 +19,29 @@ def test_as_many_finalists_vote_as_score_best_on_validation_nodes():
     spoilt = [*good[:1], *make().run(candidates(0.0))]
     alone = choose(spoilt, LABELS, search.bench.splits, accuracy)
     assert alone.trials == (good[0],)
+
+
+def test_a_worse_finalist_joins_when_it_is_right_where_the_best_is_not():
+    """Finalists 1 and 2 err on the same nodes; 3 is weaker but errs elsewhere, with less trust."""
+    splits = held_out_folds(LABELS, seed=0)
+    right, wrong = np.eye(3)[LABELS], np.eye(3)[(LABELS + 1) % 3]
+    group = np.arange(60) // 20  # where somebody errs
+
+    def trial(errs, trust):
+        sure = trust * np.where(errs[:, None], wrong, right) + (1 - trust) / 3
+        found = Trial(None, {(at, 0): Member(None, at, 0, {}, sure, 1) for at in range(5)})
+        found.scores[0] = float((~errs).mean())
+        return found
+
+    best, twin = trial(group == 0, 0.5), trial(group == 0, 0.5)
+    other = trial(group > 0, 0.4)
+    other.members = {
+        key: Member(None, key[0], 0, {}, np.where((group == 0)[:, None], right, m.probabilities), 1)
+        for key, m in other.members.items()
+    }
+    together = choose([best, twin, other], LABELS, splits, accuracy)
+    assert together.trials[:2] == (best, other)
+    assert together.score == 1.0
 
 
 def test_only_members_that_saw_none_of_the_nodes_are_fair():

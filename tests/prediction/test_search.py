@@ -5,6 +5,7 @@ import numpy as np
 from prediction.pretend import candidates, make
 
 from heterophily.prediction import search as module
+from heterophily.prediction.candidates import ACM, GCN, MLP, Candidate
 from heterophily.prediction.search import Trial
 
 
@@ -36,6 +37,35 @@ def test_time_that_is_up_at_once_still_leaves_one_finalist():
     assert len(search.trials) == 1
     assert len(finalists) == 1
     assert len(finalists[0].scores) == 5
+
+
+def test_families_get_the_same_time_not_the_same_number_of_candidates():
+    search = make(seconds=100.0)
+    now, price = [0.0], {ACM: 1.0, GCN: 4.0}
+    search.clock.now = lambda: now[0]
+    train = search.bench.train
+
+    def slow(tasks):
+        now[0] += sum(price[candidate.family] for candidate, _, _ in tasks) / len(tasks)
+        return train(tasks)
+
+    search.bench.train = slow
+    many = {f: iter([Candidate(f, {"skill": 0.5})] * 200) for f in (ACM, GCN)}
+    search.run(many)
+    counts = {f: sum(t.candidate.family is f for t in search.trials) for f in (ACM, GCN)}
+    assert counts[ACM] > 3 * counts[GCN] > 0
+
+
+def test_the_best_of_a_family_survives_beside_many_of_a_slightly_better_one(monkeypatch):
+    monkeypatch.setattr(module, "MIN_KEPT", 1)
+    good = [Trial(Candidate(ACM, {}), scores={0: 0.90 + place / 1e4}) for place in range(9)]
+    near, far = (
+        Trial(Candidate(GCN, {}), scores={0: 0.885}),
+        Trial(Candidate(MLP, {}), scores={0: 0.8}),
+    )
+    second = Trial(Candidate(GCN, {}), scores={0: 0.884})
+    kept = make()._survivors([near, second, far, *good], count=2)
+    assert kept == [good[8], good[7], near]
 
 
 def test_a_candidate_that_diverges_is_out():

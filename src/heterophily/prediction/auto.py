@@ -107,8 +107,8 @@ def auto(
 
     1. The diagnosis, from training and validation labels of the first split, gives the models.
     2. Successive halving over their settings, by the mean validation score over the splits.
-    3. The finalists are trained with more seeds; the best 1, 2, 3, ... of them vote together, as
-       many as score best on validation nodes. Probabilities are averaged.
+    3. The finalists are trained with more seeds; the best one votes, with those that raise the
+       score on validation nodes when they join. Probabilities are averaged.
     4. A temperature is fitted on validation nodes.
     5. Test nodes are read once, at the end: on them vote only members that saw none of them.
 

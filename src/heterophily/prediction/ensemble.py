@@ -16,16 +16,16 @@ from heterophily.training.scores import Score
 
 @dataclass(frozen=True, eq=False)
 class Ensemble:
-    """The members that vote, and the mean validation score of every number of finalists."""
+    """The members that vote, and the mean validation score after each finalist that joined."""
 
     trials: tuple[Trial, ...]
     members: tuple[Member, ...]
-    scores: tuple[float, ...]  # of the best 1, 2, 3, ... finalists together
+    scores: tuple[float, ...]
 
     @property
     def score(self) -> float:
         """Mean validation score of the chosen members, each split by its own."""
-        return self.scores[len(self.trials) - 1]
+        return self.scores[-1]
 
 
 def average(members: Sequence[Member]) -> NDArray[np.float64]:
@@ -39,27 +39,45 @@ def average(members: Sequence[Member]) -> NDArray[np.float64]:
 def choose(
     finalists: Sequence[Trial], labels: NDArray[np.int64], splits: SplitBatch, score: Score
 ) -> Ensemble:
-    """Take the best 1, 2, 3, ... finalists: as many as score best together on validation nodes.
+    """Take the best finalist, then the one that helps it most, and so on (Caruana et al. 2004).
 
-    On the validation nodes of a split only members of that split vote: others may have been
-    trained on these nodes. Equal scores go to more finalists. Finalists come best first.
+    What counts is the mean score on validation nodes; the choice ends where every further finalist
+    would lower it. On the validation nodes of a split only members of that split vote: others may
+    have been trained on these nodes. Finalists come best first.
     """
-    scores = []
-    totals: dict[int, NDArray[np.float64]] = {}
-    for trial in finalists:
-        for split in range(len(splits)):
-            mine = [member for (at, _), member in trial.members.items() if at == split]
-            if mine:
-                totals[split] = totals.get(split, 0.0) + average(mine)
-        found = []
-        for split, total in sorted(totals.items()):
-            rows = np.flatnonzero(splits[split].validation)
-            found.append(score(labels[rows], total[rows] / total[rows].sum(1, keepdims=True)))
-        scores.append(float(np.mean(found)))
-    count = max(range(len(scores)), key=lambda place: (scores[place], place)) + 1
-    chosen = tuple(finalists[:count])
+    rows = [np.flatnonzero(split.validation) for split in splits]
+
+    def votes(trial: Trial) -> dict[int, NDArray[np.float64]]:
+        by_split: dict[int, list[Member]] = {}
+        for (split, _), member in trial.members.items():
+            by_split.setdefault(split, []).append(member)
+        return {split: average(found)[rows[split]] for split, found in by_split.items()}
+
+    def joined(*parts: dict[int, NDArray[np.float64]]) -> dict[int, NDArray[np.float64]]:
+        every = {split for part in parts for split in part}
+        return {s: np.sum([part[s] for part in parts if s in part], axis=0) for s in sorted(every)}
+
+    def scored(total: dict[int, NDArray[np.float64]]) -> float:
+        found = [
+            score(labels[rows[split]], vote / vote.sum(1, keepdims=True))
+            for split, vote in total.items()
+        ]
+        return float(np.mean(found))
+
+    waiting = {trial: votes(trial) for trial in finalists}
+    chosen = [finalists[0]]
+    total = waiting.pop(finalists[0])
+    scores = [scored(total)]
+    while waiting:
+        best = max(waiting, key=lambda trial: scored(joined(total, waiting[trial])))
+        together = joined(total, waiting.pop(best))
+        if scored(together) < scores[-1]:
+            break
+        chosen.append(best)
+        total = together
+        scores.append(scored(total))
     members = tuple(member for trial in chosen for member in trial.members.values())
-    return Ensemble(chosen, members, tuple(scores))
+    return Ensemble(tuple(chosen), members, tuple(scores))
 
 
 def unseen(members: Sequence[Member], splits: SplitBatch, rows: NDArray[np.int64]) -> list[Member]:

@@ -3,14 +3,13 @@ Talwalkar 2016), under a clock, by validation scores alone."""
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from heterophily.prediction.candidates import Candidate
+from heterophily.prediction.candidates import Candidate, Family
 from heterophily.prediction.members import Bench, Member, Task
 from heterophily.training.scores import Score
 
@@ -20,6 +19,10 @@ KEEP = 3
 MIN_KEPT, MAX_KEPT = 5, 30
 """So many survive a rung at least, because they vote together in the end, and at most, because
 their parameters are kept."""
+
+NEAR = 0.02
+"""The best candidate of a family survives as well when it is so near to the leader: models that err
+on other nodes make better ensembles."""
 
 NODES_TO_JUDGE = 400
 """The first rung has so many splits that a candidate is judged on at least this many validation
@@ -85,13 +88,11 @@ class Search:
     progress: Callable[[float, int], None] | None = None
     trials: list[Trial] = field(default_factory=list)
 
-    def run(self, candidates: Iterator[Candidate]) -> list[Trial]:
+    def run(self, candidates: Mapping[Family, Iterator[Candidate]]) -> list[Trial]:
         """Return the finalists, best first: each trained on every split."""
         rungs = self.rungs()
         alive: list[Trial] = []
-        for trial in map(Trial, itertools.islice(candidates, self.max_trials)):
-            if alive and self.clock.share > SHARES[0]:
-                break
+        for trial in self._drawn(candidates):
             self.trials.append(trial)
             alive.append(trial)
             self.train([(trial, split, 0) for split in range(rungs[0])], until=math.inf)
@@ -106,6 +107,23 @@ class Search:
                 self.train(needed, until=until if trial is not alive[0] else math.inf)
             alive = [trial for trial in alive if len(trial.scores) == count]
         return self._survivors(alive, count=len(alive))
+
+    def _drawn(self, candidates: Mapping[Family, Iterator[Candidate]]) -> Iterator[Trial]:
+        """Yield candidates of the first rung: every family gets the same time."""
+        spent = dict.fromkeys(candidates, 0.0)
+        count = 0
+        while spent and count != self.max_trials:
+            if count and self.clock.share > SHARES[0]:
+                return
+            family = min(spent, key=lambda known: spent[known])
+            candidate = next(candidates[family], None)
+            if candidate is None:
+                del spent[family]
+                continue
+            start = self.clock.now()
+            yield Trial(candidate)
+            spent[family] += self.clock.now() - start
+            count += 1
 
     def rungs(self) -> list[int]:
         """Return on how many splits candidates are trained, rung by rung."""
@@ -150,6 +168,15 @@ class Search:
         """Return the better trials, best first; the others forget their parameters."""
         usable = [trial for trial in trials if trial.mean > -math.inf]
         ordered = sorted(usable, key=lambda trial: -trial.mean)
-        for trial in ordered[count:]:
+        best: dict[Family, Trial] = {}
+        for trial in ordered:
+            best.setdefault(trial.candidate.family, trial)
+        kept = [
+            trial
+            for place, trial in enumerate(ordered)
+            if place < count
+            or (best[trial.candidate.family] is trial and trial.mean >= ordered[0].mean - NEAR)
+        ]
+        for trial in set(ordered) - set(kept):
             trial.forget()
-        return ordered[:count]
+        return kept
