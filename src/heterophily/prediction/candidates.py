@@ -175,7 +175,7 @@ def has_node_weights(family: Family) -> bool:
 def draw(families: Sequence[Family], *, seed: int) -> dict[Family, Iterator[Candidate]]:
     """Return for each family its candidates: each setting once, in random order."""
     random_order = random.Random(seed)
-    found = {}
+    found: dict[Family, Iterator[Candidate]] = {}
     for family in families:
         settings = list(family.space)
         random_order.shuffle(settings)
