@@ -1,35 +1,40 @@
 // Small dense products between node states (N, H) and weights (H, columns).
 #pragma once
+#include <vector>
+
 #include "sparse.h"
 
 namespace hp {
 
-constexpr int kRowsAtOnce = 8;
+// Sums of a product are kept in registers, for so many vectors of columns and rows at once: rows
+// of nodes in a product, of the weight in its gradient.
+constexpr int kTileVectors = HP_REGISTERS / 8, kTileNodes = HP_REGISTERS < 32 ? 6 : 4, kTileRows = 4;
 
-// out[n] (+)= in[n][0 .. inner) * weight[first .. first + inner), for all n.
+// out[n] (+)= in[n][0 .. inner) * weight[first .. first + inner), for all n. The rows of a block
+// are laid out column by column first, so that one pointer walks through them.
 template <class T>
 void dense_product(const Matrix<T>& in, int64_t inner, const Matrix<T>& weight, int64_t first,
                    bool is_first, Matrix<T>& out, const Finish<T>& finish = {}) {
-  constexpr int most = 4;  // vectors of columns at once: 4 x 4 accumulators, or 8 x 1
+  constexpr int kRows = 2 * kTileNodes;  // of a block, and of the tiles that are one vector wide
+  std::vector<T> block(static_cast<size_t>(inner * kRows));
   const int64_t nodes = in.rows(), step = weight.stride();
-  const auto tile = [&](auto vectors, auto height, int64_t node, int64_t column) {
+  const auto tile = [&](auto vectors, auto height, int64_t node, const T* x, int64_t x_step,
+                        int64_t column) HP_INLINE_LAMBDA {
     constexpr int NV = decltype(vectors)::value, R = decltype(height)::value;
     Vec<T> total[R * NV];
-    const T* rows[R];
     HP_UNROLL
     for (int r = 0; r < R; ++r) {
-      rows[r] = in.row(node + r);
       HP_UNROLL
       for (int i = 0; i < NV; ++i)
         total[r * NV + i] =
             is_first ? Vec<T>{} : load(out.row(node + r) + column + i * kLanes<T>);
     }
     const T* w = weight.row(first) + column;
-    for (int64_t j = 0; j < inner; ++j, w += step) {
+    for (int64_t j = 0; j < inner; ++j, w += step, x += x_step) {
       HP_UNROLL
       for (int r = 0; r < R; ++r) {
         HP_UNROLL
-        for (int i = 0; i < NV; ++i) total[r * NV + i] += load(w + i * kLanes<T>) * rows[r][j];
+        for (int i = 0; i < NV; ++i) total[r * NV + i] += load(w + i * kLanes<T>) * x[r];
       }
     }
     HP_UNROLL
@@ -40,44 +45,64 @@ void dense_product(const Matrix<T>& in, int64_t inner, const Matrix<T>& weight, 
               finish(total[r * NV + i], column + i * kLanes<T>));
     }
   };
-  const auto columns = [&](auto height, int64_t node) {
-    constexpr int R = decltype(height)::value, kFew = R < 4 ? R : 4;
+  const auto columns = [&](auto height, int64_t node, const T* x, int64_t x_step) {
+    constexpr int R = decltype(height)::value, kFew = R < kTileNodes ? R : kTileNodes;
     int64_t column = 0;
-    for (; column + most * kLanes<T> <= out.stride(); column += most * kLanes<T>)
+    for (; column + kTileVectors * kLanes<T> <= out.stride(); column += kTileVectors * kLanes<T>)
       for (int r = 0; r < R; r += kFew)
-        tile(std::integral_constant<int, most>{}, std::integral_constant<int, kFew>{}, node + r, column);
+        tile(std::integral_constant<int, kTileVectors>{}, std::integral_constant<int, kFew>{}, node + r,
+             x + r, x_step, column);
     for (; column < out.stride(); column += kLanes<T>)
-      tile(std::integral_constant<int, 1>{}, height, node, column);
+      tile(std::integral_constant<int, 1>{}, height, node, x, x_step, column);
   };
   int64_t node = 0;
-  for (; node + kRowsAtOnce <= nodes; node += kRowsAtOnce)
-    columns(std::integral_constant<int, kRowsAtOnce>{}, node);
-  for (; node < nodes; ++node) columns(std::integral_constant<int, 1>{}, node);
+  for (; node + kRows <= nodes; node += kRows) {
+    for (int r = 0; r < kRows; ++r)
+      for (int64_t j = 0; j < inner; ++j) block[j * kRows + r] = in.row(node + r)[j];
+    columns(std::integral_constant<int, kRows>{}, node, block.data(), kRows);
+  }
+  for (; node < nodes; ++node) columns(std::integral_constant<int, 1>{}, node, in.row(node), 1);
 }
 
 // out[j] += sum over n of in[n][j] * gradient[n]: the gradient of the weight, (inner, columns).
+// Nodes come in blocks that stay in the first-level cache while all of `out` passes by.
 template <class T>
 void weight_gradient(const Matrix<T>& in, int64_t inner, const Matrix<T>& gradient, Matrix<T>& out) {
-  constexpr int most = 16;  // rows of the weight at once, their sums in registers
-  const int64_t nodes = in.rows();
-  const auto tile = [&](auto height, int64_t j, int64_t column) {
-    constexpr int R = decltype(height)::value;
-    Vec<T> total[R];
-    HP_UNROLL
-    for (int r = 0; r < R; ++r) total[r] = load(out.row(j + r) + column);
-    for (int64_t n = 0; n < nodes; ++n) {
-      const Vec<T> g = load(gradient.row(n) + column);
-      const T* x = in.row(n) + j;
+  constexpr int64_t kNodes = 64;
+  for (int64_t begin = 0; begin < in.rows(); begin += kNodes) {
+    const int64_t end = begin + kNodes < in.rows() ? begin + kNodes : in.rows();
+    const auto tile = [&](auto vectors, auto height, int64_t j, int64_t column) {
+      constexpr int NV = decltype(vectors)::value, R = decltype(height)::value;
+      Vec<T> total[R * NV];
       HP_UNROLL
-      for (int r = 0; r < R; ++r) total[r] += g * x[r];
-    }
-    HP_UNROLL
-    for (int r = 0; r < R; ++r) store(out.row(j + r) + column, total[r]);
-  };
-  for (int64_t column = 0; column < out.stride(); column += kLanes<T>) {
-    int64_t j = 0;
-    for (; j + most <= inner; j += most) tile(std::integral_constant<int, most>{}, j, column);
-    for (; j < inner; ++j) tile(std::integral_constant<int, 1>{}, j, column);
+      for (int r = 0; r < R; ++r) {
+        HP_UNROLL
+        for (int i = 0; i < NV; ++i) total[r * NV + i] = load(out.row(j + r) + column + i * kLanes<T>);
+      }
+      for (int64_t n = begin; n < end; ++n) {
+        const T *g = gradient.row(n) + column, *x = in.row(n) + j;
+        HP_UNROLL
+        for (int r = 0; r < R; ++r) {
+          HP_UNROLL
+          for (int i = 0; i < NV; ++i) total[r * NV + i] += load(g + i * kLanes<T>) * x[r];
+        }
+      }
+      HP_UNROLL
+      for (int r = 0; r < R; ++r) {
+        HP_UNROLL
+        for (int i = 0; i < NV; ++i) store(out.row(j + r) + column + i * kLanes<T>, total[r * NV + i]);
+      }
+    };
+    const auto rows = [&](auto vectors, int64_t column) {
+      int64_t j = 0;
+      for (; j + kTileRows <= inner; j += kTileRows)
+        tile(vectors, std::integral_constant<int, kTileRows>{}, j, column);
+      for (; j < inner; ++j) tile(vectors, std::integral_constant<int, 1>{}, j, column);
+    };
+    int64_t column = 0;
+    for (; column + kTileVectors * kLanes<T> <= out.stride(); column += kTileVectors * kLanes<T>)
+      rows(std::integral_constant<int, kTileVectors>{}, column);
+    for (; column < out.stride(); column += kLanes<T>) rows(std::integral_constant<int, 1>{}, column);
   }
 }
 

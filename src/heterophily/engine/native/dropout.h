@@ -57,6 +57,22 @@ struct Mask {
   }
 };
 
+#if defined(__AVX2__) && !defined(__AVX512F__)
+// For each set of 8 bits, the places of its ones: a permutation that moves them to the front.
+struct Compress {
+  uint64_t places[256];
+  constexpr Compress() : places() {
+    for (int bits = 0; bits < 256; ++bits)
+      for (int i = 0, out = 0; i < 8; ++i)
+        if (bits >> i & 1) places[bits] |= static_cast<uint64_t>(i) << (8 * out++);
+  }
+  __m256i order(uint32_t bits) const {
+    return _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(static_cast<int64_t>(places[bits])));
+  }
+};
+inline constexpr Compress kCompress{};
+#endif
+
 // The entries of a sparse matrix that a mask keeps, packed one after the other.
 template <class T>
 struct Selection {
@@ -105,10 +121,11 @@ void Selection<T>::select(int64_t rows, const int64_t* begin, const int32_t* fro
     bits = _mm512_cmplt_epu32_mask(x, _mm512_set1_epi32(static_cast<int>(mask.kept_levels)));
     bits &= valid;
 #else
-    for (int i = 0; i < count; ++i) {
-      const uint32_t place = number ? number[e + i] : static_cast<uint32_t>(e + i);
-      bits |= static_cast<uint32_t>(mask.keeps(place)) << i;
-    }
+    uint32_t places[kChunk] = {}, kept[kChunk];
+    for (int i = 0; i < count; ++i) places[i] = number ? number[e + i] : static_cast<uint32_t>(e + i);
+    for (int i = 0; i < kChunk; ++i) kept[i] = mask.hash(places[i]) >> 16;
+    for (int i = 0; i < kChunk; ++i) bits |= static_cast<uint32_t>(kept[i] < mask.kept_levels) << i;
+    bits &= (1u << count) - 1u;
 #endif
     for (; row <= rows && begin[row] < e + count; ++row)
       indptr[row] = out + __builtin_popcount(bits & ((1u << (begin[row] - e)) - 1u));
@@ -124,6 +141,22 @@ void Selection<T>::select(int64_t rows, const int64_t* begin, const int32_t* fro
                                      _mm512_set1_ps(scale)));
       out += __builtin_popcount(bits);
       continue;
+    }
+#elif defined(__AVX2__)
+    if constexpr (std::is_same_v<T, float>) {
+      if (count == kChunk) {
+        for (int half = 0; half < kChunk; half += 8) {
+          const uint32_t chosen = (bits >> half) & 255u;
+          const __m256i order = kCompress.order(chosen);
+          const __m256i from = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from_indices + e + half));
+          const __m256 value = _mm256_mul_ps(_mm256_loadu_ps(from_values + e + half), _mm256_set1_ps(scale));
+          _mm256_storeu_si256(reinterpret_cast<__m256i*>(indices.data() + out),
+                              _mm256_permutevar8x32_epi32(from, order));
+          _mm256_storeu_ps(values.data() + out, _mm256_permutevar8x32_ps(value, order));
+          out += __builtin_popcount(chosen);
+        }
+        continue;
+      }
     }
 #endif
     for (int i = 0; i < count; ++i) {

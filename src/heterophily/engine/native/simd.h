@@ -23,8 +23,14 @@
 #else
 #define HP_VECTOR_BYTES 16
 #endif
+#if defined(__AVX512F__) || defined(__aarch64__)
+#define HP_REGISTERS 32
+#else
+#define HP_REGISTERS 16
+#endif
 
-// Sums of a tile must stay in registers: inlined, and with every small loop unrolled.
+// Sums of a tile must stay in registers: at most so many of them, inlined, and with every small
+// loop unrolled.
 #define HP_INLINE inline __attribute__((always_inline))
 #define HP_INLINE_LAMBDA __attribute__((always_inline))
 #define HP_UNROLL _Pragma("GCC unroll 16")
@@ -74,6 +80,13 @@ inline T sum(Vec<T> v) {
 template <>
 inline float sum<float>(Vec<float> v) {
   return _mm512_reduce_add_ps((__m512)v);
+}
+#elif defined(__AVX2__)
+template <>
+inline float sum<float>(Vec<float> v) {
+  __m128 x = _mm_add_ps(_mm256_castps256_ps128((__m256)v), _mm256_extractf128_ps((__m256)v, 1));
+  x = _mm_add_ps(x, _mm_movehl_ps(x, x));
+  return _mm_cvtss_f32(_mm_add_ss(x, _mm_movehdup_ps(x)));
 }
 #endif
 
@@ -222,14 +235,15 @@ inline void for_tiles(int64_t stride, Work&& work) {
   }
 }
 
-// Calls work(number of vectors) with the number as a compile-time constant if it is 1, 2 or 4
-// (what widths of a multiple of 16 up to 64 need), else with 0.
+// Calls work(number of vectors) with the number as a compile-time constant if it is 1, 2, 4 or 8
+// (what widths of 16, 32 and 64 need), else with 0.
 template <class Work>
 inline void with_vectors(int64_t vectors, Work&& work) {
   switch (vectors) {
     case 1: return work(std::integral_constant<int, 1>{});
     case 2: return work(std::integral_constant<int, 2>{});
     case 4: return work(std::integral_constant<int, 4>{});
+    case 8: return work(std::integral_constant<int, 8>{});
     default: return work(std::integral_constant<int, 0>{});
   }
 }

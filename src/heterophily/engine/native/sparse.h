@@ -35,7 +35,8 @@ HP_INLINE void prefetch_later(const Sparse<T>& matrix, int64_t entry, const T* d
 template <class T, int NV, bool Relu, bool Weighted = true>
 HP_INLINE Accumulator<T, NV> gather(const Sparse<T>& matrix, int64_t row, const T* dense,
                                     int64_t stride) {
-  constexpr int kUnroll = NV == 1 ? 4 : 2;  // independent chains of additions
+  // Independent chains of additions, as far as registers reach.
+  constexpr int kUnroll = NV == 1 ? 4 : 2 * NV < HP_REGISTERS ? 2 : 1;
   Vec<T> part[kUnroll * NV];
   HP_UNROLL
   for (int i = 0; i < kUnroll * NV; ++i) part[i] = Vec<T>{};
@@ -58,7 +59,7 @@ HP_INLINE Accumulator<T, NV> gather(const Sparse<T>& matrix, int64_t row, const 
   };
   for (; e + kUnroll <= end; e += kUnroll) {
     add(std::integral_constant<int, 0>{}, e);
-    add(std::integral_constant<int, 1>{}, e + 1);
+    if constexpr (kUnroll > 1) add(std::integral_constant<int, 1>{}, e + 1);
     if constexpr (kUnroll == 4) {
       add(std::integral_constant<int, 2>{}, e + 2);
       add(std::integral_constant<int, 3>{}, e + 3);
@@ -68,7 +69,8 @@ HP_INLINE Accumulator<T, NV> gather(const Sparse<T>& matrix, int64_t row, const 
   Accumulator<T, NV> total;
   HP_UNROLL
   for (int i = 0; i < NV; ++i) {
-    total.sum[i] = part[i] + part[NV + i];
+    total.sum[i] = part[i];
+    if constexpr (kUnroll > 1) total.sum[i] += part[NV + i];
     if constexpr (kUnroll == 4) total.sum[i] += part[2 * NV + i] + part[3 * NV + i];
   }
   return total;
