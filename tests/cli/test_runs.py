@@ -65,6 +65,9 @@ def test_export_and_merge(store: str, tmp_path: Path) -> None:
     other = str(tmp_path / "other.sqlite")
     assert output("merge", store, "--store", other).endswith("3 new, 0 known\n")
     assert output("merge", store, "--store", other).endswith("0 new, 3 known\n")
+    exported = str(tmp_path / "again.parquet")
+    output("export", exported, "--store", store)
+    assert output("merge", exported, "--store", other).endswith("0 new, 3 known\n")
 
 
 def test_reading_commands_make_no_store(tmp_path: Path) -> None:

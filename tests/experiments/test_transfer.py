@@ -13,7 +13,12 @@ from experiments.pretend import some_record, some_run
 
 from heterophily.errors import InputError, UnknownNameError
 from heterophily.experiments.store import Store, StoreError
-from heterophily.experiments.transfer import export_records, merge_store
+from heterophily.experiments.transfer import (
+    export_records,
+    merge_records,
+    merge_store,
+    read_records,
+)
 
 RECORDS = [some_record(number) for number in range(4)]
 
@@ -59,3 +64,42 @@ def test_stores_that_disagree_are_not_merged(tmp_path: Path) -> None:
         with pytest.raises(StoreError, match=f"disagree on run {some_run(0).key[:12]}"):
             merge_store(first, second)
         assert len(first) == 1
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".json"])
+def test_exported_runs_come_back_with_the_same_answers(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"runs{suffix}"
+    export_records(RECORDS, path)
+    back = read_records(path)
+    assert [record.answer for record in back] == [record.answer for record in RECORDS]
+    assert [record.to_row() for record in back] == [record.to_row() for record in RECORDS]
+    with Store(tmp_path / "a.sqlite") as store:
+        assert merge_records(store, back, where=path) == (4, 0)
+        assert merge_records(store, RECORDS, where=path) == (0, 4)
+
+
+def test_a_changed_run_does_not_fit_its_key(tmp_path: Path) -> None:
+    path = tmp_path / "runs.json"
+    other = {**RECORDS[1].run, "seed": 99}
+    export_records([RECORDS[0], replace(RECORDS[1], run=other)], path)
+    with pytest.raises(InputError, match=f"run {some_run(1).key[:12]} does not fit its key"):
+        read_records(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("runs.parquet", b"no parquet", "runs.parquet holds no runs"),
+        ("runs.json", b"[{}]", r"runs.json holds no runs that this program can read \(KeyError\)"),
+        ("runs.json", b"{", "runs.json holds no runs"),
+        ("runs.csv", b"key\n", "unknown kind of file with runs '.csv'"),
+    ],
+)
+def test_a_file_without_runs_is_refused_in_a_sentence(
+    tmp_path: Path, name: str, content: bytes, message: str
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises((InputError, UnknownNameError), match=message):
+        read_records(tmp_path / name)
+    with pytest.raises(InputError, match="no such file"):
+        read_records(tmp_path / "none.json")

@@ -110,17 +110,22 @@ def export(
 
 @app.command("merge")
 def merge(
-    others: Annotated[list[Path], typer.Argument(help="Other stores, which stay as they are.")],
+    others: Annotated[
+        list[Path], typer.Argument(help="Stores, or exported .parquet and .json files.")
+    ],
     store: StoreOption = None,
 ) -> None:
-    """Take the runs of other stores into this one; equal keys must have equal answers."""
+    """Take the runs of other stores or files into this one; equal keys must have equal answers."""
     from heterophily.experiments.store import Store, default_path
-    from heterophily.experiments.transfer import merge_store
+    from heterophily.experiments.transfer import READERS, merge_records, merge_store, read_records
 
     with Store(store or default_path()) as target:
         for path in others:
-            with Store(path, must_exist=True) as other:
-                added, known = merge_store(target, other)
+            if path.suffix.lower() in READERS:
+                added, known = merge_records(target, read_records(path), where=path)
+            else:
+                with Store(path, must_exist=True) as other:
+                    added, known = merge_store(target, other)
             print(f"{path}: {added} new, {known} known")
 
 

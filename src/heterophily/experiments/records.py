@@ -111,19 +111,7 @@ class Run:
     @cached_property
     def key(self) -> str:
         """sha256 of model options, hyper-parameters, graph, split, seed and numerics version."""
-        return digest(
-            canonical(
-                {
-                    "numerics": NUMERICS[self.engine],
-                    "engine": self.engine,
-                    "model": self.resolved,
-                    "config": self.config,
-                    "graph": self.graph.content_hash,
-                    "split": [self.split.rule, self.split.index, self.split.digest],
-                    "seed": self.seed,
-                }
-            )
-        )
+        return _key(self.to_dict(), NUMERICS[self.engine])
 
     def to_dict(self) -> dict[str, Any]:
         """Return the run as plain data."""
@@ -137,6 +125,23 @@ class Run:
             "resolved": dict(self.resolved),
             "engine": self.engine,
         }
+
+
+def _key(run: Mapping[str, Any], numerics: int) -> str:
+    split = run["split"]
+    return digest(
+        canonical(
+            {
+                "numerics": numerics,
+                "engine": run["engine"],
+                "model": run["resolved"],
+                "config": run["config"],
+                "graph": run["graph"]["content_hash"],
+                "split": [split["rule"], split["index"], split["digest"]],
+                "seed": run["seed"],
+            }
+        )
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +187,39 @@ class Record:
     def answer(self) -> str:
         """The key with everything that must not depend on interruptions, machines' load, time."""
         return canonical([self.key, self.outcome.answer])
+
+    @property
+    def is_consistent(self) -> bool:
+        """Whether the key belongs to the description, under today's numerics or earlier ones."""
+        known = range(1, NUMERICS[self.run["engine"]] + 1)
+        return any(self.key == _key(self.run, numerics) for numerics in known)
+
+    @classmethod
+    def from_row(cls, row: Mapping[str, Any]) -> Record:
+        """Return the record behind a row of :meth:`to_row`."""
+        run = {
+            "model": row["model"],
+            "options": json.loads(row["options"]),
+            "config": json.loads(row["config"]),
+            "graph": asdict(GraphRef(row["graph"], row["graph_hash"])),
+            "split": asdict(
+                SplitRef(
+                    row["split_rule"], row["split_index"], row["split_seed"], row["split_digest"]
+                )
+            ),
+            "seed": row["seed"],
+            "resolved": json.loads(row["resolved"]),
+            "engine": row["engine"],
+        }
+        outcome = Outcome(**{name: row[name] for name in Outcome.__dataclass_fields__})
+        return cls(
+            key=row["key"],
+            run=run,
+            outcome=outcome,
+            versions=json.loads(row["versions"]),
+            command=row["command"],
+            finished_at=row["finished_at"],
+        )
 
     def to_row(self) -> dict[str, Any]:
         """Return one flat row, for tables of records."""
