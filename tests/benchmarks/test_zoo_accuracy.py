@@ -96,6 +96,9 @@ def test_the_page_counts_what_is_near_and_what_is_reached(
     row = next(line for line in lines if line.startswith("| fagcn | "))
     assert "| 1, 2 of 3 |" in row
     assert row.count("+") == row.count("*") == 1
+    text = " ".join(lines)
+    assert "Cells with a published number: 3 of 153 run, 1 within one published" in text
+    assert "mean difference to the paper +0.67 points" in text
 
 
 def test_runs_of_changed_settings_are_not_taken_over(script: ModuleType, tmp_path: Path) -> None:
