@@ -23,7 +23,7 @@ Protocol = Annotated[
     str, typer.Option(help="published (the paper's optima) or validated (searched here).")
 ]
 SpaceOption = Annotated[
-    str, typer.Option("--space", help="For validated: paper, default, or a .toml file.")
+    str, typer.Option("--space", help="For validated: paper, default, programs or a .toml file.")
 ]
 Repeats = Annotated[int | None, typer.Option(min=1, help="Number of splits of each cell.")]
 
@@ -174,18 +174,24 @@ def _train(plan: StudyPlan, store: Store, workers: int | None) -> dict[str, str]
     from heterophily.experiments.executor import local
     from heterophily.report.live import Watched, watching
 
-    cells = [
-        Watched(
-            cell.cell.row.name,
-            cell.cell.dataset,
-            frozenset(run.key for runs in cell.runs for run in runs),
-            partial(cell.result, plan.study, store),
-        )
-        for cell in plan.cells
-    ]
-    with watching(cells, title=f"{plan.study.title}, protocol {plan.protocol}") as watch:
-        job = plan.planner.job(store)
-        return complete(plan.runs, job, store, executor=local(workers), watch=watch)
+    job = plan.planner.job(store)
+    title = f"{plan.study.title}, protocol {plan.protocol}"
+    failures: dict[str, str] = {}
+    for stage in plan.stages(store):
+        cells = [
+            Watched(
+                cell.cell.row.name,
+                cell.cell.dataset,
+                frozenset(run.key for run in runs),
+                partial(cell.result, plan.study, store),
+            )
+            for cell, runs in stage
+        ]
+        every = [run for _, runs in stage for run in runs]
+        if every:
+            with watching(cells, title=title) as watch:
+                failures |= complete(every, job, store, executor=local(workers), watch=watch)
+    return failures
 
 
 def _print_plan(plan: StudyPlan, store: Store, clock: Clock, workers: int, *, json: bool) -> None:

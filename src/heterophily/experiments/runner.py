@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,24 +13,58 @@ from heterophily.experiments.executor import Executor
 from heterophily.experiments.paper import SAME_MODEL
 from heterophily.experiments.planner import Planner
 from heterophily.experiments.presets import PRESETS, Recipe
-from heterophily.experiments.records import Run
-from heterophily.experiments.space import best_by_validation, recipe_of, space_for
+from heterophily.experiments.programs import candidates, compared_splits
+from heterophily.experiments.records import Record, Run
+from heterophily.experiments.space import best_by_validation, check_name, recipe_of, space_for
 from heterophily.experiments.store import Store
 from heterophily.experiments.study import PROTOCOLS, Cell, Study
 from heterophily.experiments.table import CellResult, TableResult
 from heterophily.experiments.tuned import optimal
 from heterophily.models.catalog import MODELS
 
+PROGRAMS = "programs"
+"""The space that is a list of whole settings for each cell."""
+
 
 @dataclass(frozen=True, eq=False)
 class CellPlan:
-    """The settings tried in a cell (one under the published protocol), each with its runs."""
+    """The settings tried in a cell (one under the published protocol), each with its runs.
+
+    ``compared`` is the number of splits on which settings are compared, if not on all: then the
+    chosen setting alone gets the other splits.
+    """
 
     cell: Cell
     settings: tuple[Mapping[str, Any], ...] = ()
     runs: tuple[tuple[Run, ...], ...] = ()
     remark: str = ""
     test_to_train: float = 1 / 3
+    compared: int | None = None
+
+    @property
+    def first(self) -> tuple[Run, ...]:
+        """The runs that are needed in any case: those that decide which setting is chosen."""
+        return tuple(run for runs in self.runs for run in runs[: self.compared])
+
+    def rest(self, store: Store) -> tuple[Run, ...]:
+        """Return the other runs of the chosen setting, once it is known."""
+        keys = [run.key for run in self.first]
+        found = {record.key: record for record in store.records(keys)}
+        chosen = self._chosen(found)
+        return () if chosen is None or self.compared is None else self.runs[chosen][self.compared :]
+
+    def _chosen(self, found: Mapping[str, Record]) -> int | None:
+        """Return the number of the chosen setting; None while runs that decide it lack."""
+        if len(self.runs) == 1:
+            return 0
+        if not self.runs or any(run.key not in found for run in self.first):
+            return None
+        return best_by_validation(
+            [
+                [found[run.key].outcome.validation_accuracy for run in runs[: self.compared]]
+                for runs in self.runs
+            ]
+        )
 
     def result(self, study: Study, store: Store) -> CellResult:
         """Choose the setting on validation data and sum up its runs."""
@@ -46,16 +80,12 @@ class CellPlan:
         }
         keys = [run.key for runs in self.runs for run in runs]
         found = {record.key: record for record in store.records(keys)}
-        is_complete = len(found) == len(set(keys))
-        if not self.runs or (len(self.runs) > 1 and not is_complete):
-            searched = f"{len(found)} of {len(set(keys))} runs of the search are finished"
+        chosen = self._chosen(found)
+        if chosen is None:
+            needed = {run.key for run in self.first}
+            done = len(needed & set(found))
+            searched = f"{done} of {len(needed)} runs of the search are finished"
             return CellResult(**facts, remark=self.remark or searched)
-        chosen = 0
-        if len(self.runs) > 1:
-            scores = [
-                [found[run.key].outcome.validation_accuracy for run in runs] for runs in self.runs
-            ]
-            chosen = best_by_validation(scores)
         records = [found[run.key] for run in self.runs[chosen] if run.key in found]
         return CellResult.of(
             records, **facts, settings=dict(self.settings[chosen]), remark=self.remark
@@ -73,9 +103,13 @@ class StudyPlan:
 
     @property
     def runs(self) -> list[Run]:
-        """Every run once: cells, and tables, share those with the same key."""
-        every = (run for plan in self.cells for runs in plan.runs for run in runs)
-        return list({run.key: run for run in every}.values())
+        """Every run that is needed in any case, once: cells share those with the same key."""
+        return list({run.key: run for plan in self.cells for run in plan.first}.values())
+
+    def stages(self, store: Store) -> Iterator[list[tuple[CellPlan, tuple[Run, ...]]]]:
+        """Yield what is to be trained; what the second stage holds follows from the first."""
+        yield [(cell, cell.first) for cell in self.cells]
+        yield [(cell, found) for cell in self.cells if (found := cell.rest(store))]
 
     def result(self, store: Store) -> TableResult:
         """Return the table as far as the store has it."""
@@ -102,6 +136,7 @@ def plan_study(
     has no runs and a remark; a study without any runnable cell is refused with its first remark.
     """
     lookup(PROTOCOLS, "protocol", protocol)
+    check_name(space)
     if study.command is not None:
         raise InputError(f"{study.name} is made by another command: {study.command}")
     planner = Planner(**how)
@@ -122,6 +157,10 @@ def cell_settings(
         return [], f"{row.name} is not a model of this package"
     except InputError as error:  # refused with a reason
         return [], str(error)
+    if protocol == "validated" and space == PROGRAMS:
+        known = [candidate.settings for candidate in candidates(row.model, cell.dataset)]
+        lacking = f"no settings of a program are known for {row.name} on {cell.dataset}"
+        return list(known), "" if known else f"{lacking}; use --space paper or default"
     if protocol == "validated":
         try:
             return list(space_for(space, row.model, cell.dataset)), ""
@@ -148,13 +187,16 @@ def _plan_cell(
     study: Study, cell: Cell, protocol: str, space: str | Path, planner: Planner
 ) -> CellPlan:
     settings, remark = cell_settings(study, cell, protocol, space)
-    row, rules, runs = cell.row, PRESETS[study.preset], []
+    row, runs = cell.row, []
+    has_own = protocol == "validated" and space == PROGRAMS  # whole settings: no preset on top
+    rules = () if has_own else PRESETS[study.preset]
     for setting in settings:
         recipe = recipe_of(setting, SAME_MODEL.get(row.model, row.model), cell.dataset, rules)
         changed = Recipe(recipe.graph, {**recipe.options, **row.options}, recipe.config)
         runs.append(tuple(planner.runs(row.model, cell.dataset, changed, cell.splits)))
     ratio = planner.test_to_train(runs[0]) if runs else 1 / 3
-    return CellPlan(cell, tuple(settings), tuple(runs), remark, ratio)
+    compared = compared_splits(cell.dataset) if has_own and len(runs) > 1 else None
+    return CellPlan(cell, tuple(settings), tuple(runs), remark, ratio, compared)
 
 
 def _remarks(plan: StudyPlan) -> tuple[str, ...]:
@@ -174,7 +216,10 @@ def run_study(
     """Train what a study lacks and return its table; ``how`` are arguments of :class:`Planner`."""
     plan = plan_study(study, protocol=protocol, space=space, **how)
     job = plan.planner.job(store)
-    failures = complete(plan.runs, job, store, executor=executor, watch=watch)
+    failures: dict[str, str] = {}
+    for stage in plan.stages(store):
+        runs = [run for _, needed in stage for run in needed]
+        failures |= complete(runs, job, store, executor=executor, watch=watch)
     result = plan.result(store)
     remarks = (*result.remarks, *dict.fromkeys(failures.values()))
     return TableResult(**{**result.__dict__, "remarks": remarks})

@@ -22,7 +22,11 @@ Settings = Mapping[str, Any]
 SPACES = {
     "paper": "the ranges of the paper's appendix",
     "default": "27 settings: learning rate, weight decay, dropout",
+    "programs": "for the paper's baselines: a few settings, most of them from their own programs",
 }
+GRAPH_FIELDS = ("direction", "self_loops")
+"""Settings that say how a graph is opened."""
+
 DEFAULT_SPACE: Mapping[str, tuple[Any, ...]] = {
     "lr": (0.01, 0.05, 0.1),
     "weight_decay": (5e-5, 5e-4, 5e-3),
@@ -74,9 +78,19 @@ def space_for(name: str | Path, model: str, dataset: str) -> Space:
         known = _accepted(model)
         chosen = {key: values for key, values in DEFAULT_SPACE.items() if key in known}
         return Space("default", chosen)
+    if str(name) == "programs":
+        raise InputError(
+            "the space programs is a list for the paper's baselines: heterophily paper table "
+            "fixed-splits --protocol validated --space programs; here use paper, default or a file"
+        )
+    check_name(name)
+    return read_space(Path(name), model)
+
+
+def check_name(name: str | Path) -> None:
+    """Refuse what is neither a name of a space nor that of a TOML file."""
     if Path(name).suffix.lower() != ".toml":
         lookup(SPACES, "space (or .toml file)", str(name))
-    return read_space(Path(name), model)
 
 
 def _paper(model: str, dataset: str) -> dict[str, tuple[Any, ...]]:
@@ -146,8 +160,9 @@ def recipe_of(settings: Settings, model: str, dataset: str, rules: Sequence[Rule
     by_default = getattr(MODELS[model].options, "with_structure", False)
     with_structure = bool(settings.get("with_structure", by_default))
     config = {key: value for key, value in settings.items() if key in CONFIG_FIELDS}
-    options = {key: value for key, value in settings.items() if key not in CONFIG_FIELDS}
-    graph: dict[str, Any] = {}
+    graph = {key: value for key, value in settings.items() if key in GRAPH_FIELDS}
+    used = {*CONFIG_FIELDS, *GRAPH_FIELDS}
+    options = {key: value for key, value in settings.items() if key not in used}
     for rule in rules:
         if rule.holds(model, dataset, with_structure):
             graph.update(rule.graph)
