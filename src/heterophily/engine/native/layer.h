@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "dense.h"
-#include "features.h"
+#include "feature_product.h"
 #include "graph.h"
 #include "mixing.h"
 #include "panel.h"
