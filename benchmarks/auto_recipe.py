@@ -114,8 +114,9 @@ def page(folder: Path) -> str:
         )
     lines += [
         "",
-        f"At least the paper's best ACM row on {ahead} of {count} datasets. A second search was",
-        "tried and taken out; it reached fewer (docs/predict.md has its numbers).",
+        f"At least the paper's best ACM row on {ahead} of {count} datasets. Read it with care:",
+        "earlier recipes reached 4 of 6 and 2 of 6 (docs/predict.md), and most differences are",
+        "fractions of the spread.",
         "",
     ]
     commands = {r["command"] for d in DATASETS if (r := read(folder, d)) is not None}
