@@ -17,6 +17,8 @@ from typing import Any
 import pytest
 import typer
 
+from heterophily.data.catalog import DATASETS
+
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [
     ROOT / "README.md",
@@ -52,10 +54,16 @@ def test_every_block_is_of_a_kind_that_is_checked(page: Path) -> None:
 
 
 @pytest.mark.parametrize(("page", "code"), blocks("python"), ids=lambda value: value[:40])
-def test_python_blocks_run(page: str, code: str, tmp_path: Path) -> None:
+def test_python_blocks_run(
+    page: str, code: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    environment = dict(os.environ)
+    if any(f'"{name}"' in code for name, known in DATASETS.items() if known.embedded is None):
+        environment["HETEROPHILY_DATA"] = str(request.getfixturevalue("data_folder"))
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", code],
         cwd=tmp_path,
+        env=environment,
         capture_output=True,
         text=True,
         timeout=300,
