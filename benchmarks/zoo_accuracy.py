@@ -59,8 +59,9 @@ the best validation accuracy on the first split (cornell, wisconsin, texas: the 
 taken. No test accuracy entered a choice; but some candidates (the directed graphs of GGCN's and
 NL-GNN's programs and of H2GCN and LINKX, AdamW for LINKX, longer training of the sheaf models, the
 guesses for the small graphs, WRGAT's) were added after the first runs had been seen, with their
-test accuracies; those of WRGAT on cora and film come from a trial on one or two splits. Training, unless a
-candidate says otherwise: Adam, at most 500 epochs, stop after 100 without a lower validation loss.
+test accuracies; those of WRGAT on cora and film come from a trial on one or two splits.
+Training, unless a candidate says otherwise: Adam, at most 500 epochs, stop after 100 without a
+lower validation loss.
 
 The same trainings, in a store and over workers:
 `heterophily paper table fixed-splits --protocol validated --space programs`.
