@@ -39,9 +39,10 @@ def test_time_that_is_up_at_once_still_leaves_one_finalist():
     assert len(finalists[0].scores) == 5
 
 
-def test_families_get_the_same_time_not_the_same_number_of_candidates():
+def drawn(price, skill):
+    """Return how many candidates of each family are drawn in 100 seconds."""
     search = make(seconds=100.0)
-    now, price = [0.0], {ACM: 1.0, GCN: 4.0}
+    now = [0.0]
     search.clock.now = lambda: now[0]
     train = search.bench.train
 
@@ -50,10 +51,25 @@ def test_families_get_the_same_time_not_the_same_number_of_candidates():
         return train(tasks)
 
     search.bench.train = slow
-    many = {f: iter([Candidate(f, {"skill": 0.5})] * 200) for f in (ACM, GCN)}
-    search.run(many)
-    counts = {f: sum(t.candidate.family is f for t in search.trials) for f in (ACM, GCN)}
+    search.run({f: iter([Candidate(f, {"skill": skill[f]})] * 200) for f in price})
+    return {f: sum(t.candidate.family is f for t in search.trials) for f in price}
+
+
+def test_families_get_the_same_time_not_the_same_number_of_candidates():
+    counts = drawn({ACM: 1.0, GCN: 4.0}, {ACM: 1.0, GCN: 1.0})
     assert counts[ACM] > 3 * counts[GCN] > 0
+
+
+def test_a_family_far_from_the_leader_gets_less_time():
+    counts = drawn({ACM: 1.0, GCN: 1.0}, {ACM: 1.0, GCN: 0.5})
+    assert counts[ACM] > 3 * counts[GCN] > 0
+
+
+def test_the_leaders_of_near_families_are_trained_on_more_splits_first():
+    first, second = (Trial(Candidate(ACM, {}), scores={0: 0.9 - p / 1e3}) for p in range(2))
+    near = Trial(Candidate(GCN, {}), scores={0: 0.885})
+    far = Trial(Candidate(MLP, {}), scores={0: 0.8})
+    assert module._leaders_first([first, second, near, far]) == [first, near, second, far]
 
 
 def test_the_best_of_a_family_survives_beside_many_of_a_slightly_better_one(monkeypatch):

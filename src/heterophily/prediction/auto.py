@@ -107,8 +107,9 @@ def auto(
 
     1. The diagnosis, from training and validation labels of the first split, gives the models.
     2. Successive halving over their settings, by the mean validation score over the splits.
-    3. The finalists are trained with more seeds; the best one votes, with those that raise the
-       score on validation nodes when they join. Probabilities are averaged.
+    3. The best finalist votes, with those that raise the score on validation nodes when they join:
+       probabilities are averaged. Voters, then the other finalists, are trained with more seeds,
+       and the choice of voters is made again.
     4. A temperature is fitted on validation nodes.
     5. Test nodes are read once, at the end: on them vote only members that saw none of them.
 
@@ -149,7 +150,9 @@ def auto(
     interrupted = False
     try:
         finalists = search.run(draw(families, seed=seed))
-        search.add_seeds(finalists, seeds=seeds)
+        voters = choose(finalists, graph.labels, batch, scored).trials if finalists else ()
+        search.add_seeds(voters, seeds=seeds)
+        search.add_seeds([trial for trial in finalists if trial not in voters], seeds=seeds)
     except KeyboardInterrupt:
         interrupted = True
         finalists = finalists or _best_so_far(search.trials)

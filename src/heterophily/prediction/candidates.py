@@ -173,12 +173,26 @@ def has_node_weights(family: Family) -> bool:
     return few != more
 
 
+def middle(space: Space) -> dict[str, Any]:
+    """Return the setting in the middle of all ranges: the first that is tried.
+
+    >>> middle(SPACE)
+    {'lr': 0.01, 'weight_decay': 0.0005, 'dropout': 0.4}
+    """
+    return {key: values[len(values) // 2] for key, values in space.values.items()}
+
+
 def draw(families: Sequence[Family], *, seed: int) -> dict[Family, Iterator[Candidate]]:
-    """Return for each family its candidates: each setting once, in random order."""
+    """Return for each family its candidates, each setting once: the middle one, then at random.
+
+    >>> next(draw([ACM], seed=0)[ACM]).settings
+    {'lr': 0.01, 'weight_decay': 0.0005, 'dropout': 0.4}
+    """
     random_order = random.Random(seed)
     found: dict[Family, Iterator[Candidate]] = {}
     for family in families:
         settings = list(family.space)
         random_order.shuffle(settings)
+        settings.sort(key=lambda setting: setting != middle(family.space))
         found[family] = map(partial(Candidate, family), settings)
     return found

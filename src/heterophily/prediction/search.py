@@ -21,15 +21,19 @@ MIN_KEPT, MAX_KEPT = 5, 30
 their parameters are kept."""
 
 NEAR = 0.02
-"""The best candidate of a family survives as well when it is so near to the leader: models that err
-on other nodes make better ensembles."""
+"""The best candidate of a family survives as well when it is so near to the leader, and is trained
+on further splits before the second best of another: models that err on other nodes make better
+ensembles."""
+
+FAR = 4.0
+"""A family whose best candidate is not near gets the time of a near one divided by this."""
 
 NODES_TO_JUDGE = 400
 """The first rung has so many splits that a candidate is judged on at least this many validation
 nodes: a smaller number tells candidates of a small graph apart by chance, a larger one leaves time
 for fewer candidates."""
 
-SHARES = (0.45, 0.6, 0.7)
+SHARES = (0.4, 0.6, 0.8)
 """Share of the time that has passed when each rung ends; the rest is for more seeds."""
 
 _BATCH = 8  # replicas between two looks at the clock
@@ -101,7 +105,7 @@ class Search:
             kept = min(MAX_KEPT, math.ceil(len(alive) / KEEP))
             alive = self._survivors(alive, count=max(MIN_KEPT, kept))
             until = SHARES[min(rung, len(SHARES) - 1)]
-            for trial in alive:  # the best first: what the time does not allow is left out
+            for trial in _leaders_first(alive):  # what the time does not allow is left out
                 done = len(trial.scores)
                 needed = [(trial, split, 0) for split in range(done, count)]
                 self.train(needed, until=until if trial is not alive[0] else math.inf)
@@ -109,20 +113,26 @@ class Search:
         return self._survivors(alive, count=len(alive))
 
     def _drawn(self, candidates: Mapping[Family, Iterator[Candidate]]) -> Iterator[Trial]:
-        """Yield candidates of the first rung: every family gets the same time."""
+        """Yield candidates of the first rung: families near to the leader get the same time."""
         spent = dict.fromkeys(candidates, 0.0)
+        best: dict[Family, float] = {}
         count = 0
         while spent and count != self.max_trials:
             if count and self.clock.share > SHARES[0]:
                 return
-            family = min(spent, key=lambda known: spent[known])
+            leader = max(best.values(), default=-math.inf)
+            family = min(
+                spent,
+                key=lambda f: spent[f] * (1.0 if best.get(f, math.inf) >= leader - NEAR else FAR),
+            )
             candidate = next(candidates[family], None)
             if candidate is None:
                 del spent[family]
                 continue
-            start = self.clock.now()
-            yield Trial(candidate)
+            start, trial = self.clock.now(), Trial(candidate)
+            yield trial
             spent[family] += self.clock.now() - start
+            best[family] = max(best.get(family, -math.inf), trial.mean)
             count += 1
 
     def rungs(self) -> list[int]:
@@ -168,15 +178,21 @@ class Search:
         """Return the better trials, best first; the others forget their parameters."""
         usable = [trial for trial in trials if trial.mean > -math.inf]
         ordered = sorted(usable, key=lambda trial: -trial.mean)
-        best: dict[Family, Trial] = {}
-        for trial in ordered:
-            best.setdefault(trial.candidate.family, trial)
-        kept = [
-            trial
-            for place, trial in enumerate(ordered)
-            if place < count
-            or (best[trial.candidate.family] is trial and trial.mean >= ordered[0].mean - NEAR)
-        ]
+        leaders = _leaders(ordered)
+        kept = [trial for place, trial in enumerate(ordered) if place < count or trial in leaders]
         for trial in set(ordered) - set(kept):
             trial.forget()
         return kept
+
+
+def _leaders(ordered: Sequence[Trial]) -> list[Trial]:
+    """Return the best trial of each family that is near to the leader; trials come best first."""
+    best: dict[Family, Trial] = {}
+    for trial in ordered:
+        best.setdefault(trial.candidate.family, trial)
+    return [trial for trial in best.values() if trial.mean >= ordered[0].mean - NEAR]
+
+
+def _leaders_first(ordered: Sequence[Trial]) -> list[Trial]:
+    """Return the leaders of the families, then the other trials, each best first."""
+    return list(dict.fromkeys([*_leaders(ordered), *ordered]))
