@@ -65,7 +65,7 @@ def auto_summary(records: Iterable[Record]) -> str:
     return (
         "The recipe `auto` (chosen, tuned and mixed on validation nodes), ten fixed splits; in "
         f"brackets the best ACM row of the paper, reached on {ahead} of {len(pairs)} datasets "
-        "([film with a budget that was raised afterwards](docs/predict.md#does-it-work)):"
+        "([to be read with care](docs/predict.md#does-it-work)):"
     )
 
 
