@@ -1,0 +1,118 @@
+"""Which rule should choose the voters of ``auto``? Compared without a test node.
+
+A number of settings is trained on the first fixed splits. Then, many times: the labelled nodes are
+divided into two halves at random, a rule chooses voters on the validation nodes of one half, and
+its vote is scored on those of the other half (the same node is in the same half in every split).
+Test nodes are never read.
+
+    python benchmarks/ensemble_rules.py --datasets texas,cornell
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import random
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heterophily.data.source import open_graph
+from heterophily.diagnosis.diagnose import diagnose
+from heterophily.experiments.presets import RELEASED
+from heterophily.experiments.space import recipe_of
+from heterophily.prediction.auto import CONFIG, _visible
+from heterophily.prediction.candidates import draw, families_for
+from heterophily.prediction.members import Bench
+from heterophily.prediction.search import NODES_TO_JUDGE
+from heterophily.training.scores import Score, accuracy
+
+Votes = NDArray[np.float64]  # (settings, validation nodes of all splits, classes)
+Rule = Callable[[Votes, NDArray[np.int64]], list[int]]
+
+
+def likelihood(labels: NDArray[np.int64], votes: NDArray[np.float64]) -> float:
+    """Return the mean log probability of the right class: minus the log loss."""
+    right = np.take_along_axis(votes, labels[:, None], axis=1)
+    return float(np.log(np.maximum(right, 1e-9)).mean())
+
+
+def top(count: int) -> Rule:
+    """Return the rule that the most accurate ones vote."""
+    return lambda votes, labels: ranked(votes, labels)[:count]
+
+
+def greedy(by: Score) -> Rule:
+    """Return the rule of ``auto``, with another measure of what helps."""
+
+    def rule(votes: Votes, labels: NDArray[np.int64]) -> list[int]:
+        pool = ranked(votes, labels)[:20]
+        chosen = [pool.pop(0)]
+        while pool:
+            values = [by(labels, votes[[*chosen, i]].mean(0)) for i in pool]
+            if max(values) < by(labels, votes[chosen].mean(0)):
+                break
+            chosen.append(pool.pop(int(np.argmax(values))))
+        return chosen
+
+    return rule
+
+
+RULES: dict[str, Rule] = {
+    **{f"the best {count}": top(count) for count in (1, 3, 5, 10, 20)},
+    "greedy by accuracy": greedy(accuracy),
+    "greedy by log loss": greedy(likelihood),
+}
+
+
+def ranked(votes: Votes, labels: NDArray[np.int64]) -> list[int]:
+    return [int(i) for i in np.argsort([-accuracy(labels, v) for v in votes], kind="stable")]
+
+
+def trained(dataset: str, settings: int) -> tuple[Votes, NDArray[np.int64], NDArray[np.int64]]:
+    """Return votes, labels and nodes: the validation nodes of all splits, one after another."""
+    graph = open_graph(dataset, **recipe_of({}, "acm-gcn", dataset, RELEASED).graph)
+    assert graph.splits is not None
+    verdict = diagnose(_visible(graph, graph.splits), seed=0).verdict
+    nodes = [np.flatnonzero(split.validation) for split in graph.splits]
+    count = min(len(nodes), math.ceil(NODES_TO_JUDGE / len(nodes[0])))
+    found = [c for family in draw(families_for(verdict.kind), seed=0).values() for c in family]
+    bench = Bench(graph, graph.splits, workers=1, config=CONFIG)
+    votes = []
+    for number, candidate in enumerate(random.Random(1).sample(found, settings), start=1):
+        members = bench.train([(candidate, split, 0) for split in range(count)]).values()
+        if all(members):
+            votes.append(np.concatenate([m.probabilities[nodes[m.split]] for m in members if m]))
+        print(f"\r{dataset}: {number} of {settings} settings", end="", flush=True)
+    print()
+    rows = np.concatenate(nodes[:count])
+    return np.stack(votes), graph.labels[rows], rows
+
+
+def compare(votes: Votes, labels: NDArray[np.int64], rows: NDArray[np.int64], halves: int) -> None:
+    rng = np.random.default_rng(0)
+    scores: dict[str, list[float]] = {name: [] for name in RULES}
+    sizes: dict[str, list[int]] = {name: [] for name in RULES}
+    for _ in range(halves):
+        here = (rng.random(rows.max() + 1) < 0.5)[rows]
+        for name, rule in RULES.items():
+            chosen = rule(votes[:, here], labels[here])
+            scores[name].append(accuracy(labels[~here], votes[chosen][:, ~here].mean(0)))
+            sizes[name].append(len(chosen))
+    for name in RULES:
+        print(f"  {name:20} {100 * np.mean(scores[name]):6.2f}  {np.mean(sizes[name]):5.1f} voters")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--datasets", default=["texas"], type=lambda text: text.split(","))
+    parser.add_argument("--settings", default=60, type=int)
+    parser.add_argument("--halves", default=50, type=int)
+    chosen = parser.parse_args(arguments)
+    for dataset in chosen.datasets:
+        compare(*trained(dataset, chosen.settings), chosen.halves)
+
+
+if __name__ == "__main__":
+    main()
