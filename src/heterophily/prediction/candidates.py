@@ -191,8 +191,8 @@ def draw(families: Sequence[Family], *, seed: int) -> dict[Family, Iterator[Cand
     random_order = random.Random(seed)
     found: dict[Family, Iterator[Candidate]] = {}
     for family in families:
-        settings = list(family.space)
+        settings, first = list(family.space), middle(family.space)
         random_order.shuffle(settings)
-        settings.sort(key=lambda setting: setting != middle(family.space))
-        found[family] = map(partial(Candidate, family), settings)
+        settings.remove(first)
+        found[family] = map(partial(Candidate, family), [first, *settings])
     return found
