@@ -213,9 +213,16 @@ def public_splits(graph: str, data_folder: str | Path | None, offline: bool) -> 
 
 
 def option_values(spec: ModelSpec) -> dict[str, Any]:
-    """Return every option of the model and its inputs as plain data."""
+    """Return every option of the model and its inputs as plain data.
+
+    Edges as they are given are not named: keys of stored runs are made of this, and stay those of
+    the time before that option.
+    """
     parts = (spec.options, spec.inputs)
-    return {f.name: _plain(getattr(part, f.name)) for part in parts for f in fields(part)}
+    found = {f.name: _plain(getattr(part, f.name)) for part in parts for f in fields(part)}
+    if spec.inputs.edge_direction == "given":
+        del found["edge_direction"]
+    return found
 
 
 def _plain(value: Any) -> Any:

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from heterophily.errors import InputError
+from heterophily.filters.direction import EDGE_DIRECTIONS, EdgeDirection, turned
 from heterophily.filters.normalization import NORMALIZATIONS, normalized_adjacency
 from heterophily.layers.propagation import Propagation
 from heterophily.layers.sparse_features import SparseFeatures
@@ -37,18 +38,27 @@ class InputOptions:
         the models of the table.
     with_structure
         Whether A itself is prepared as well, for the structure channel ``A W_A``.
+    edge_direction
+        Of a directed graph: a node hears those it points to (``"given"``), those that point to it
+        (``"reversed"``), or both. An undirected graph stays as it is.
     """
 
     normalization: Literal["random-walk", "symmetric"] = "random-walk"
     renormalize: bool = True
     row_normalize: bool = True
     with_structure: bool = False
+    edge_direction: EdgeDirection = "given"
 
     def __post_init__(self) -> None:
-        """Refuse an unknown normalisation."""
+        """Refuse an unknown normalisation or direction."""
         if self.normalization not in NORMALIZATIONS:
             raise InputError(
                 f"normalization={self.normalization!r}; choose {' or '.join(NORMALIZATIONS)}"
+            )
+        if self.edge_direction not in EDGE_DIRECTIONS:
+            raise InputError(
+                f"edge_direction={self.edge_direction!r}; choose one of "
+                f"{', '.join(EDGE_DIRECTIONS)}"
             )
 
 
@@ -94,8 +104,11 @@ class GraphInputs:
         if not sp.issparse(features):
             share = np.count_nonzero(features) / max(1, features.size)
             features = sp.csr_array(features) if share <= _SPARSE_BELOW else features
+        adjacency = graph.adjacency
+        if graph.is_directed:
+            adjacency = turned(adjacency, options.edge_direction)
         operator = normalized_adjacency(
-            graph.adjacency, kind=options.normalization, renormalize=options.renormalize
+            adjacency, kind=options.normalization, renormalize=options.renormalize
         )
         tensors: SparseFeatures | Tensor
         if sp.issparse(features):
@@ -104,7 +117,7 @@ class GraphInputs:
             tensors = torch.from_numpy(np.array(features)).to(device=device, dtype=dtype)
         structure = None
         if options.with_structure:
-            structure = Propagation.from_scipy(graph.adjacency, dtype=dtype, device=device)
+            structure = Propagation.from_scipy(adjacency, dtype=dtype, device=device)
         return cls(
             features=tensors,
             operator=Propagation.from_scipy(operator, dtype=dtype, device=device),

@@ -15,6 +15,7 @@ from heterophily.data.splits import SplitBatch
 from heterophily.diagnosis.diagnose import diagnose
 from heterophily.diagnosis.verdict import Verdict
 from heterophily.errors import InputError, lookup
+from heterophily.filters.direction import is_one_way, turned
 from heterophily.prediction.candidates import Family, draw, families_for
 from heterophily.prediction.ensemble import Ensemble, choose
 from heterophily.prediction.estimate import Estimate, estimate, validated_temperature
@@ -142,7 +143,8 @@ def auto(
     scored = lookup(SCORES, "score", name)
     verdict = diagnose(visible, seed=seed).verdict
     timer = Clock(60 * minutes, clock)
-    families = families_for(verdict.kind, inductive=inductive)
+    one_way = graph.is_directed and is_one_way(graph.adjacency)
+    families = families_for(verdict.kind, inductive=inductive, one_way=one_way)
     chosen_config = {**CONFIG, **(config or {})}
     bench = Bench(graph, batch, seed=seed, workers=workers, engine=engine, config=chosen_config)
     search = Search(bench, scored, timer, max_trials=max_trials, progress=progress)
@@ -182,10 +184,14 @@ def auto(
 
 
 def _visible(graph: Graph, splits: SplitBatch) -> Graph:
-    """Return the graph with the labels of the first split's training and validation nodes."""
+    """Return what the diagnosis sees: labels of the first split's training and validation nodes.
+
+    Edges go both ways there, as in the paper.
+    """
     first = splits[0]
     labels = np.where(first.train | first.validation, graph.labels, UNLABELLED)
-    return graph.replace(labels=labels, splits=None)
+    both = turned(graph.adjacency, "both") if graph.is_directed else graph.adjacency
+    return graph.replace(adjacency=both, is_directed=False, labels=labels, splits=None)
 
 
 def _best_so_far(trials: Sequence[Trial]) -> list[Trial]:

@@ -12,6 +12,8 @@ from heterophily.errors import lookup
 from heterophily.experiments.presets import RELEASED, Recipe
 from heterophily.experiments.space import Space, recipe_of
 from heterophily.experiments.train import spec_with
+from heterophily.filters.direction import EDGE_DIRECTIONS
+from heterophily.layers.channel import resolve_channels
 from heterophily.models.spec import ModelSpec
 from heterophily.training.config import TrainConfig
 
@@ -140,15 +142,38 @@ class Candidate:
         return recipe_of(settings, self.model, "", RELEASED)
 
 
-def families_for(kind: str, *, inductive: bool = False) -> tuple[Family, ...]:
+def families_for(
+    kind: str, *, inductive: bool = False, one_way: bool = False
+) -> tuple[Family, ...]:
     """Return the models to try under a verdict; ``inductive`` leaves out weights of nodes.
+
+    With ``one_way`` edges each model that uses edges is tried with every direction of them: a model
+    with its edges turned round is a family of its own.
 
     >>> [family.label for family in families_for("homophilic")][:2]
     ['acm-gcn', 'acmii-gcn']
+    >>> [family.label for family in families_for("homophilic", one_way=True)][:2]
+    ['acm-gcn (edge_direction=given)', 'acm-gcn (edge_direction=both)']
     """
     found = lookup(FAMILIES, "verdict", kind)
-    if not inductive:
+    if inductive:
+        found = _without_node_weights(found)
+    if not one_way:
         return found
+    return tuple(turn for family in found for turn in _every_direction(family))
+
+
+def _every_direction(family: Family) -> Iterator[Family]:
+    channels = getattr(Candidate(family, {}).spec.options, "layer_channels", ("low",))
+    if not any(c.filter.aggregate or c.source == "structure" for c in resolve_channels(channels)):
+        yield family  # it sees no edge
+        return
+    for way in EDGE_DIRECTIONS:
+        title = f"{family.title} (edge_direction={way})" if family.title else ""
+        yield replace(family, options={**family.options, "edge_direction": way}, title=title)
+
+
+def _without_node_weights(found: Sequence[Family]) -> tuple[Family, ...]:
     different: dict[ModelSpec, Family] = {}  # without A, the released acm-gcn+ is acm-gcn
     for family in found:
         plain = replace(family, options={**family.options, "with_structure": False})

@@ -39,19 +39,22 @@ def average(members: Sequence[Member]) -> NDArray[np.float64]:
 def choose(
     finalists: Sequence[Trial], labels: NDArray[np.int64], splits: SplitBatch, score: Score
 ) -> Ensemble:
-    """Take the best finalist, then the one that helps it most, and so on (Caruana et al. 2004).
+    """Let finalists join one by one, and keep those with whom the vote was best.
 
-    What counts is the mean score on validation nodes; the choice ends where every further finalist
-    would lower it. On the validation nodes of a split only members of that split vote: others may
-    have been trained on these nodes. Finalists come best first.
+    The best finalist begins; then joins, each time, whoever gives the highest mean score on
+    validation nodes, even when it falls, and in the end those vote with whom it was highest (after
+    Caruana et al. 2004). Every member has one vote, so a finalist with more seeds has more. On the
+    validation nodes of a split only members of that split vote: others may have been trained on
+    these nodes. Finalists come best first.
     """
     rows = [np.flatnonzero(split.validation) for split in splits]
 
     def votes(trial: Trial) -> dict[int, NDArray[np.float64]]:
-        by_split: dict[int, list[Member]] = {}
+        total: dict[int, NDArray[np.float64]] = {}
         for (split, _), member in trial.members.items():
-            by_split.setdefault(split, []).append(member)
-        return {split: average(found)[rows[split]] for split, found in by_split.items()}
+            vote = member.probabilities[rows[split]]
+            total[split] = total[split] + vote if split in total else vote
+        return total
 
     def joined(*parts: dict[int, NDArray[np.float64]]) -> dict[int, NDArray[np.float64]]:
         every = {split for part in parts for split in part}
@@ -65,17 +68,19 @@ def choose(
         return float(np.mean(found))
 
     waiting = {trial: votes(trial) for trial in finalists}
-    chosen = [finalists[0]]
+    order = [finalists[0]]
     total = waiting.pop(finalists[0])
     scores = [scored(total)]
     while waiting:
-        best = max(waiting, key=lambda trial: scored(joined(total, waiting[trial])))
-        together = joined(total, waiting.pop(best))
-        if scored(together) < scores[-1]:
-            break
-        chosen.append(best)
-        total = together
-        scores.append(scored(total))
+        after = {trial: joined(total, vote) for trial, vote in waiting.items()}
+        values = {trial: scored(vote) for trial, vote in after.items()}
+        best = max(values, key=values.__getitem__)
+        del waiting[best]
+        order.append(best)
+        total = after[best]
+        scores.append(values[best])
+    best_size = 1 + int(np.argmax(scores))  # of equal scores the smallest
+    chosen, scores = order[:best_size], scores[:best_size]
     members = tuple(member for trial in chosen for member in trial.members.values())
     return Ensemble(tuple(chosen), members, tuple(scores))
 
