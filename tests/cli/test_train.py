@@ -180,6 +180,20 @@ def test_auto_chooses_trains_tells_and_keeps(tmp_path):
     assert "40 nodes" in call("predict", tmp_path / "m", *tables)
 
 
+def test_auto_keeps_the_direction_when_told_and_says_how_when_not(tmp_path, capsys):
+    tables = write(tmp_path)  # a ring of one-way edges
+    how = ["train", "auto", *tables, "--label", "team", "--inductive", *QUICK]
+    assert main(how) == 0
+    told = capsys.readouterr().err
+    assert "40 edges have no reverse; if their direction means something, --directed" in told
+    assert main([*how, "--directed", "--out", str(tmp_path / "m")]) == 0
+    assert "no reverse" not in capsys.readouterr().err
+    card = json.loads((tmp_path / "m" / "card.json").read_text())
+    assert card["trained_on"]["is_directed"]
+    assert card["networks"][0]["options"]["edge_direction"] == "given"  # the first that is tried
+    assert "40 nodes" in call("predict", tmp_path / "m", *tables)
+
+
 def test_auto_with_fixed_splits_gives_data(data_folder):
     how = ["--splits", "fixed", *QUICK, "--json", "--data-folder", data_folder]
     data = json.loads(call("train", "auto", "texas", *how))

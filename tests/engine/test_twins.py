@@ -14,6 +14,7 @@ import torch
 
 from heterophily.data.graph import Graph
 from heterophily.data.source import open_graph
+from heterophily.filters.direction import EDGE_DIRECTIONS, is_one_way
 from heterophily.filters.filter import Filter
 from heterophily.layers.channel import Channel
 from heterophily.models.catalog import MODELS
@@ -197,3 +198,17 @@ def test_float64_on_texas_follows_torch_over_60_epochs(
     graph = open_graph("texas", data_folder=data_folder)
     assert_twins(problem("acm-gcn++", graph, dropout=0.0))
     assert_twins(problem("acm-gcn", graph, dropout=0.5, epochs=10))
+
+
+@pytest.mark.parametrize("way", EDGE_DIRECTIONS)
+@pytest.mark.parametrize("model", ["acm-gcn+", "acmii-gcn++", "acm-snowball-2"])
+def test_directed_graphs_follow_torch_in_every_direction(
+    model: str, way: str, problem: Callable[..., Any], assert_twins: Callable[..., None]
+) -> None:
+    rng = np.random.default_rng(5)
+    source, target = rng.integers(0, 30, (2, 70))
+    directed = Graph.from_edges(
+        source, target, labels=np.arange(30) % 3, features=rng.random((30, 6)), direction="keep"
+    )
+    assert is_one_way(directed.adjacency)
+    assert_twins(problem(model, directed, edge_direction=way, dropout=0.3, hidden=9, epochs=20))

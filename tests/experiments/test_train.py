@@ -6,7 +6,8 @@ import pytest
 from heterophily.data.graph import Graph
 from heterophily.data.splits import Split, SplitBatch
 from heterophily.errors import InputError, UnknownNameError
-from heterophily.experiments.train import train, train_by_name
+from heterophily.experiments.train import option_values, train, train_by_name
+from heterophily.models.catalog import MODELS
 from heterophily.training.config import TrainConfig
 
 SHORT = TrainConfig(lr=0.05, max_epochs=15)
@@ -140,3 +141,9 @@ def test_paper_preset_reaches_the_texas_band(data_folder):
     report = train_by_name("acm-gcn", "texas", preset="paper", data_folder=data_folder, repeats=2,
                            workers=1)  # fmt: skip
     assert 0.86 < report.test_accuracy["mean"] < 1.0
+
+
+def test_edges_as_given_have_no_name_so_that_keys_of_older_runs_stay():
+    plain, turned = MODELS["acm-gcn"], MODELS["acm-gcn"].with_options(edge_direction="reversed")
+    assert "edge_direction" not in option_values(plain)
+    assert option_values(turned) == {**option_values(plain), "edge_direction": "reversed"}

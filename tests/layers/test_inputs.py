@@ -62,3 +62,28 @@ def test_inputs_survive_the_way_to_another_process(graph):
 def test_an_unknown_normalisation_is_refused():
     with pytest.raises(InputError, match="choose random-walk or symmetric"):
         InputOptions(normalization="row")
+
+
+def test_a_node_hears_those_it_points_to_those_that_point_to_it_or_both():
+    directed = Graph.from_edges([0, 1], [1, 2], labels=[0, 1, 0], direction="keep")
+    expected = {
+        "given": [[0, 1, 0], [0, 0, 1], [0, 0, 0]],
+        "reversed": [[0, 0, 0], [1, 0, 0], [0, 1, 0]],
+        "both": [[0, 1, 0], [1, 0, 1], [0, 1, 0]],
+    }
+    for way, rows in expected.items():
+        options = InputOptions(with_structure=True, edge_direction=way)
+        inputs = GraphInputs.from_graph(directed, options)
+        assert inputs.structure(torch.eye(3)).tolist() == rows
+        with_loops = torch.tensor(rows) + torch.eye(3)
+        torch.testing.assert_close(
+            inputs.operator(torch.eye(3)), with_loops / with_loops.sum(1, keepdim=True)
+        )
+    assert InputOptions() == InputOptions(edge_direction="given")
+
+
+def test_an_unknown_edge_direction_is_refused_with_the_choices():
+    with pytest.raises(
+        InputError, match="edge_direction='in'; choose one of given, both, reversed"
+    ):
+        InputOptions(edge_direction="in")

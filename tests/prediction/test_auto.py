@@ -1,7 +1,10 @@
+import itertools
+
 import numpy as np
 import pytest
 from prediction.quick import QUICK, make_graph
 
+from heterophily.data.graph import Graph
 from heterophily.data.splits import SplitBatch, random_splits
 from heterophily.errors import HeterophilyError, InputError
 from heterophily.prediction import members, search
@@ -115,3 +118,54 @@ def test_every_candidate_diverging_is_one_sentence(graph, monkeypatch):
     monkeypatch.setattr(members.Bench, "train", lambda self, tasks: dict.fromkeys(tasks))
     with pytest.raises(InputError, match="every one diverged"):
         auto(graph, **QUICK)
+
+
+def one_way_graph(num_nodes=90, seed=0):
+    """A node has the class of the one it points to; who points to it says nothing."""
+    rng = np.random.default_rng(seed)
+    kind = np.arange(num_nodes) % 3
+    hubs = np.flatnonzero(np.arange(num_nodes) < 6)
+    target = np.array([rng.choice(hubs[kind[hubs] == k]) for k in kind])
+    noise = rng.choice(np.arange(6, num_nodes), 2 * num_nodes)
+    return Graph.from_edges(
+        np.concatenate([np.arange(num_nodes), hubs[rng.integers(0, 6, 2 * num_nodes)]]),
+        np.concatenate([target, noise]),
+        labels=kind,
+        features=np.eye(num_nodes)[:, :6] + 0.01 * rng.random((num_nodes, 6)),
+        direction="keep",
+    )
+
+
+def test_a_directed_graph_is_tried_in_every_direction_and_the_useful_one_wins(tmp_path):
+    from heterophily.prediction.folder import load_model, save_model
+    from heterophily.prediction.predict import predict
+
+    directed = one_way_graph()
+    ticks = itertools.count()  # every look at the clock takes a moment: no family is forgotten
+    result = auto(
+        directed,
+        inductive=True,
+        **{
+            **QUICK,
+            "max_trials": 18,
+            "seeds": 1,
+            "config": {"max_epochs": 40},
+            "clock": lambda: 1e-3 * next(ticks),
+        },
+    )
+    best = result.finalists[0].candidate
+    tried = {t.candidate.spec.inputs.edge_direction for t in result.trials}
+    assert tried == {"given", "both", "reversed"}
+    assert best.spec.inputs.edge_direction == "given"
+    save_model(tmp_path / "model", model_of(result, rule="folds", seed=0))
+    model = load_model(tmp_path / "model")
+    rows = np.flatnonzero(result.splits.test[0])
+    right = predict(model, directed).classes[rows] == directed.labels[rows]
+    assert right.mean() == result.estimate.mean("accuracy")
+
+
+def test_the_diagnosis_of_a_directed_graph_is_that_of_its_undirected_twin(graph, chosen):
+    twin = graph.replace(is_directed=True)  # every edge in both directions
+    found = auto(twin, **QUICK)
+    assert found.verdict == chosen.verdict
+    assert choice(found) == choice(chosen)  # nothing to turn round: the same candidates

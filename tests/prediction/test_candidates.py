@@ -67,3 +67,15 @@ def test_candidates_are_the_released_program():
     assert (plus.config.lr, plus.spec.options.dropout) == (0.05, 0.2)
     residual = Candidate(RESIDUAL, {})
     assert (residual.spec.options.residual, residual.spec.options.mix_scale) == ("once", 3.0)
+
+
+@pytest.mark.parametrize("kind", FAMILIES)
+def test_one_way_edges_are_tried_in_every_direction_by_models_that_use_edges(kind):
+    found = families_for(kind, one_way=True)
+    plain = [family.model for family in families_for(kind)]
+    assert [family.model for family in found] == [
+        model for model in plain for _ in range(1 if model == "mlp-2" else 3)
+    ]
+    ways = [Candidate(f, {}).spec.inputs.edge_direction for f in found if f.model != "mlp-2"]
+    assert ways == ["given", "both", "reversed"] * (len(ways) // 3)
+    assert len({family.label for family in found}) == len(found)

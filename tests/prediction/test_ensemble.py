@@ -55,3 +55,21 @@ def test_only_members_that_saw_none_of_the_nodes_are_fair():
 def test_the_average_is_of_probabilities():
     member = [Member(None, 0, 0, {}, np.array([[p, 1 - p]]), 1) for p in (0.2, 0.6)]
     assert average(member) == pytest.approx(np.array([[0.4, 0.6]]))
+
+
+def test_two_who_help_only_together_both_join():
+    """Beside the best, 2 and 3 each turn more nodes wrong than right; all three are right."""
+    splits = held_out_folds(LABELS, seed=0)
+    right, wrong = np.eye(3)[LABELS], np.eye(3)[(LABELS + 1) % 3]
+    group = np.arange(60) // 3 % 4
+
+    def trial(lead):  # of the right class over a wrong one, in each of four groups of nodes
+        share = 0.5 + np.array(lead)[group] / 2
+        vote = share[:, None] * right + (1 - share[:, None]) * wrong
+        return Trial(None, {(at, 0): Member(None, at, 0, {}, vote, 1) for at in range(5)})
+
+    best = trial([-0.5, 0.2, 0.2, 0.2])
+    second, third = trial([0.3, -0.3, -0.3, 0.9]), trial([0.3, 0.9, 0.9, -0.3])
+    together = choose([best, second, third], LABELS, splits, accuracy)
+    assert together.scores[1] < together.scores[0] < together.scores[2] == 1.0
+    assert len(together.trials) == 3

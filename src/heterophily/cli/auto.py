@@ -78,6 +78,12 @@ def train_auto(
         print(f"note: {note}", file=sys.stderr)
     if splits == "random" and graph.splits is not None:
         print("note: the graph has splits of its own; --splits fixed uses them", file=sys.stderr)
+    if graph.notes.one_way and not graph.notes.direction_kept:
+        print(
+            f"note: {graph.notes.one_way:,} edges have no reverse; if their direction means "
+            "something, --directed lets auto try it",
+            file=sys.stderr,
+        )
     if result.interrupted:
         raise typer.Exit(130)
 
