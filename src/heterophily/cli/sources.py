@@ -67,6 +67,20 @@ def open_source(
     if edges is None:
         if nodes is not None:
             raise InputError(f"--nodes {nodes} needs --edges: the table of edges")
+        only_tables = {
+            "--source": source,
+            "--target": target,
+            "--weight": weight,
+            "--id": node_id,
+            "--features": features,
+            "--ignore": ignore,
+            "--split": split,
+            "--delimiter": delimiter,
+            "--no-header": not has_header,
+        }
+        for option, value in only_tables.items():
+            if value:
+                raise InputError(f"{option} is for tables (--edges, --nodes), not for {graph}")
         from heterophily.data.source import open_graph
 
         assert graph is not None

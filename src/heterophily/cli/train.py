@@ -226,6 +226,9 @@ def _open(
         return sources.open_source(graph, **read, **where), Recipe()
     if graph is None or read["edges"] is not None:
         raise InputError(f"--preset {preset} is for catalog names, not for your own files")
+    for key, option in {"keep_direction": "--directed", "keep_self_loops": "--self-loops"}.items():
+        if read[key]:
+            raise InputError(f"--preset {preset} says how {graph} is read; leave {option} out")
     chosen = recipe(preset, model, graph, splits)
     return open_graph(graph, **where, **chosen.graph), chosen
 

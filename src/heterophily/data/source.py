@@ -79,4 +79,6 @@ def open_graph(
             "and tables (--edges, --nodes)"
         )
     dataset = lookup(DATASETS, "dataset or graph file", str(spec))
+    if label is not None:
+        raise InputError(f"{spec}: --label is for tables and markup; a dataset holds its labels")
     return load(dataset.name, data_folder=data_folder, offline=offline, **options)
