@@ -107,8 +107,9 @@ def auto(
     """Choose a model for a graph, train an ensemble of it, and estimate how good it is.
 
     1. The diagnosis, from training and validation labels of the first split, gives the models.
-    2. Successive halving over their settings, by the mean validation score over the splits.
-    3. The best finalist votes, with those that raise the score on validation nodes when they join:
+    2. Successive halving over their settings, by the mean validation score over the splits. A
+       directed graph is tried with its edges as given, reversed and both ways.
+    3. The best finalist votes, with those who together have the best score on validation nodes:
        probabilities are averaged. Voters, then the other finalists, are trained with more seeds,
        and the choice of voters is made again.
     4. A temperature is fitted on validation nodes.
