@@ -73,9 +73,10 @@ def test_candidates_are_the_released_program():
 def test_one_way_edges_are_tried_in_every_direction_by_models_that_use_edges(kind):
     found = families_for(kind, one_way=True)
     plain = [family.model for family in families_for(kind)]
-    assert [family.model for family in found] == [
-        model for model in plain for _ in range(1 if model == "mlp-2" else 3)
-    ]
+    turned = [model for model in plain if model != "mlp-2"]
+    assert [family.model for family in found] == [*plain, *turned, *turned]
     ways = [Candidate(f, {}).spec.inputs.edge_direction for f in found if f.model != "mlp-2"]
-    assert ways == ["given", "both", "reversed"] * (len(ways) // 3)
+    assert ways == [way for way in ("both", "given", "reversed") for _ in turned]
     assert len({family.label for family in found}) == len(found)
+    bases = [family for family in found[: len(plain)] if family.model != "mlp-2"]
+    assert [family.turn_of for family in found[len(plain) :]] == [*bases, *bases]

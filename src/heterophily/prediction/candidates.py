@@ -12,7 +12,7 @@ from heterophily.errors import lookup
 from heterophily.experiments.presets import RELEASED, Recipe
 from heterophily.experiments.space import Space, recipe_of
 from heterophily.experiments.train import spec_with
-from heterophily.filters.direction import EDGE_DIRECTIONS
+from heterophily.filters.direction import EdgeDirection
 from heterophily.layers.channel import resolve_channels
 from heterophily.models.spec import ModelSpec
 from heterophily.training.config import TrainConfig
@@ -30,20 +30,25 @@ SPACE = Space(
 
 @dataclass(frozen=True, eq=False)
 class Family:
-    """A model, what stays fixed while its settings are searched, and the settings."""
+    """A model, what stays fixed while its settings are searched, and the settings.
+
+    ``turn_of``: the same model with its edges both ways, when this one has them as given or
+    reversed.
+    """
 
     model: str
     options: Mapping[str, Any] = field(default_factory=dict)
     space: Space = SPACE
     title: str = ""
+    turn_of: Family | None = None
 
     @property
     def label(self) -> str:
-        """Name for tables: the title, or the model and what was changed in it."""
-        if self.title:
-            return self.title
-        changes = ", ".join(f"{key}={value}" for key, value in self.options.items())
-        return f"{self.model} ({changes})" if changes else self.model
+        """Name for tables: the title, or the model and what was changed in it; the direction."""
+        shown = ["edge_direction"] if self.title else list(self.options)
+        changes = ", ".join(f"{key}={self.options[key]}" for key in shown if key in self.options)
+        name = self.title or self.model
+        return f"{name} ({changes})" if changes else name
 
 
 MLP, GCN = Family("mlp-2"), Family("gcn")
@@ -147,30 +152,33 @@ def families_for(
 ) -> tuple[Family, ...]:
     """Return the models to try under a verdict; ``inductive`` leaves out weights of nodes.
 
-    With ``one_way`` edges each model that uses edges is tried with every direction of them: a model
-    with its edges turned round is a family of its own.
+    With ``one_way`` edges each model that uses edges comes with them both ways, as in the paper, as
+    given, and reversed; a model with its edges turned is a family of its own.
 
     >>> [family.label for family in families_for("homophilic")][:2]
     ['acm-gcn', 'acmii-gcn']
-    >>> [family.label for family in families_for("homophilic", one_way=True)][:2]
-    ['acm-gcn (edge_direction=given)', 'acm-gcn (edge_direction=both)']
+    >>> [family.label for family in families_for("homophilic", one_way=True)][7]
+    'acm-gcn (edge_direction=given)'
     """
     found = lookup(FAMILIES, "verdict", kind)
     if inductive:
         found = _without_node_weights(found)
     if not one_way:
-        return found
-    return tuple(turn for family in found for turn in _every_direction(family))
+        return tuple(found)
+    bases = [_turned(family, "both") if _uses_edges(family) else family for family in found]
+    turnable = [family for family in bases if "edge_direction" in family.options]
+    ways: tuple[EdgeDirection, ...] = ("given", "reversed")
+    return (*bases, *(_turned(base, way, turn_of=base) for way in ways for base in turnable))
 
 
-def _every_direction(family: Family) -> Iterator[Family]:
+def _uses_edges(family: Family) -> bool:
     channels = getattr(Candidate(family, {}).spec.options, "layer_channels", ("low",))
-    if not any(c.filter.aggregate or c.source == "structure" for c in resolve_channels(channels)):
-        yield family  # it sees no edge
-        return
-    for way in EDGE_DIRECTIONS:
-        title = f"{family.title} (edge_direction={way})" if family.title else ""
-        yield replace(family, options={**family.options, "edge_direction": way}, title=title)
+    return any(c.filter.aggregate or c.source == "structure" for c in resolve_channels(channels))
+
+
+def _turned(family: Family, way: EdgeDirection, *, turn_of: Family | None = None) -> Family:
+    options = {**family.options, "edge_direction": way}
+    return replace(family, options=options, turn_of=turn_of)
 
 
 def _without_node_weights(found: Sequence[Family]) -> tuple[Family, ...]:

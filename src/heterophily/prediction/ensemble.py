@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from heterophily.data.splits import SplitBatch
 from heterophily.prediction.members import Member
 from heterophily.prediction.search import Trial
-from heterophily.training.scores import Score
+from heterophily.training.scores import Score, log_likelihood
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,13 +39,14 @@ def average(members: Sequence[Member]) -> NDArray[np.float64]:
 def choose(
     finalists: Sequence[Trial], labels: NDArray[np.int64], splits: SplitBatch, score: Score
 ) -> Ensemble:
-    """Let finalists join one by one, and keep those with whom the vote was best.
+    """Let finalists join one by one, as long as the vote gets better.
 
-    The best finalist begins; then joins, each time, whoever gives the highest mean score on
-    validation nodes, even when it falls, and in the end those vote with whom it was highest (after
-    Caruana et al. 2004). Every member has one vote, so a finalist with more seeds has more. On the
-    validation nodes of a split only members of that split vote: others may have been trained on
-    these nodes. Finalists come best first.
+    The best finalist begins; then joins, each time, whoever makes the right classes of validation
+    nodes most probable (log likelihood, mean over the splits), until nobody helps (after Caruana et
+    al. 2004). The likelihood, not the score: every vote changes it, so less is left to chance
+    (docs/predict.md has the comparison). Every member has one vote, so a finalist with more seeds
+    has more. On the validation nodes of a split only members of that split vote: others may have
+    been trained on these nodes. Finalists come best first.
     """
     rows = [np.flatnonzero(split.validation) for split in splits]
 
@@ -60,27 +61,26 @@ def choose(
         every = {split for part in parts for split in part}
         return {s: np.sum([part[s] for part in parts if s in part], axis=0) for s in sorted(every)}
 
-    def scored(total: dict[int, NDArray[np.float64]]) -> float:
+    def mean(by: Score, total: dict[int, NDArray[np.float64]]) -> float:
         found = [
-            score(labels[rows[split]], vote / vote.sum(1, keepdims=True))
+            by(labels[rows[split]], vote / vote.sum(1, keepdims=True))
             for split, vote in total.items()
         ]
         return float(np.mean(found))
 
     waiting = {trial: votes(trial) for trial in finalists}
-    order = [finalists[0]]
-    total = waiting.pop(finalists[0])
-    scores = [scored(total)]
+    chosen, total = [finalists[0]], waiting.pop(finalists[0])
+    scores, likelihood = [mean(score, total)], mean(log_likelihood, total)
     while waiting:
         after = {trial: joined(total, vote) for trial, vote in waiting.items()}
-        values = {trial: scored(vote) for trial, vote in after.items()}
+        values = {trial: mean(log_likelihood, vote) for trial, vote in after.items()}
         best = max(values, key=values.__getitem__)
+        if values[best] <= likelihood:
+            break
         del waiting[best]
-        order.append(best)
-        total = after[best]
-        scores.append(values[best])
-    best_size = 1 + int(np.argmax(scores))  # of equal scores the smallest
-    chosen, scores = order[:best_size], scores[:best_size]
+        chosen.append(best)
+        total, likelihood = after[best], values[best]
+        scores.append(mean(score, total))
     members = tuple(member for trial in chosen for member in trial.members.values())
     return Ensemble(tuple(chosen), members, tuple(scores))
 

@@ -3,14 +3,16 @@ Talwalkar 2016), under a clock, by validation scores alone."""
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from heterophily.prediction.candidates import Candidate, Family
 from heterophily.prediction.members import Bench, Member, Task
+from heterophily.prediction.proposals import NEAR, Proposals
 from heterophily.training.scores import Score
 
 KEEP = 3
@@ -20,15 +22,7 @@ MIN_KEPT, MAX_KEPT = 5, 30
 """So many survive a rung at least, because they vote together in the end, and at most, because
 their parameters are kept."""
 
-NEAR = 0.02
-"""The best candidate of a family survives as well when it is so near to the leader, and is trained
-on further splits before the second best of another: models that err on other nodes make better
-ensembles."""
-
-FAR = 4.0
-"""A family whose best candidate is not near gets the time of a near one divided by this."""
-
-NODES_TO_JUDGE = 400
+NODES_TO_JUDGE = 1000
 """The first rung has so many splits that a candidate is judged on at least this many validation
 nodes: a smaller number tells candidates of a small graph apart by chance, a larger one leaves time
 for fewer candidates."""
@@ -92,7 +86,7 @@ class Search:
     progress: Callable[[float, int], None] | None = None
     trials: list[Trial] = field(default_factory=list)
 
-    def run(self, candidates: Mapping[Family, Iterator[Candidate]]) -> list[Trial]:
+    def run(self, candidates: Mapping[Family, Iterable[Candidate]]) -> list[Trial]:
         """Return the finalists, best first: each trained on every split."""
         rungs = self.rungs()
         alive: list[Trial] = []
@@ -112,28 +106,19 @@ class Search:
             alive = [trial for trial in alive if len(trial.scores) == count]
         return self._survivors(alive, count=len(alive))
 
-    def _drawn(self, candidates: Mapping[Family, Iterator[Candidate]]) -> Iterator[Trial]:
-        """Yield candidates of the first rung: families near to the leader get the same time."""
-        spent = dict.fromkeys(candidates, 0.0)
-        best: dict[Family, float] = {}
-        count = 0
-        while spent and count != self.max_trials:
-            if count and self.clock.share > SHARES[0]:
+    def _drawn(self, candidates: Mapping[Family, Iterable[Candidate]]) -> Iterator[Trial]:
+        """Yield candidates of the first rung, each trained before the next is drawn."""
+        proposals = Proposals(candidates)
+        for count in itertools.count():
+            if count == self.max_trials or (count and self.clock.share > SHARES[0]):
                 return
-            leader = max(best.values(), default=-math.inf)
-            family = min(
-                spent,
-                key=lambda f: spent[f] * (1.0 if best.get(f, math.inf) >= leader - NEAR else FAR),
-            )
-            candidate = next(candidates[family], None)
+            candidate = proposals.next()
             if candidate is None:
-                del spent[family]
-                continue
+                return
             start, trial = self.clock.now(), Trial(candidate)
             yield trial
-            spent[family] += self.clock.now() - start
-            best[family] = max(best.get(family, -math.inf), trial.mean)
-            count += 1
+            seconds = self.clock.now() - start
+            proposals.report(candidate, score=trial.mean, seconds=seconds)
 
     def rungs(self) -> list[int]:
         """Return on how many splits candidates are trained, rung by rung."""
@@ -186,7 +171,11 @@ class Search:
 
 
 def _leaders(ordered: Sequence[Trial]) -> list[Trial]:
-    """Return the best trial of each family that is near to the leader; trials come best first."""
+    """Return the best trial of each family that is near to the leader; trials come best first.
+
+    They survive a rung, and are trained on further splits before the second best of another
+    family: models that err on other nodes make better ensembles.
+    """
     best: dict[Family, Trial] = {}
     for trial in ordered:
         best.setdefault(trial.candidate.family, trial)

@@ -94,6 +94,16 @@ def expected_calibration_error(
     return float(np.abs(gaps).sum() / labels.size)
 
 
+def log_likelihood(labels: Labels, probabilities: Probabilities) -> float:
+    """Mean logarithm of the probability (n, C) of the right class: minus the log loss.
+
+    >>> round(log_likelihood(np.array([0, 1]), np.array([[0.9, 0.1], [0.5, 0.5]])), 3)
+    -0.399
+    """
+    right = np.take_along_axis(probabilities, labels[:, None], axis=1)
+    return float(np.log(np.maximum(right, 1e-9)).mean())
+
+
 SCORES: Mapping[str, Score] = {
     "accuracy": accuracy,
     "balanced-accuracy": balanced_accuracy,

@@ -1,0 +1,66 @@
+import math
+from dataclasses import replace
+
+import pytest
+
+from heterophily.prediction.candidates import ACM, GCN, GLOBAL, MLP, Candidate, draw
+from heterophily.prediction.proposals import NEAR, Proposals
+
+
+def candidates(family, *settings):
+    return [Candidate(family, {"lr": value}) for value in settings]
+
+
+def tried(proposals, scores, *, seconds=1.0):
+    """Try candidates until none is left; return them in order."""
+    found = []
+    while (candidate := proposals.next()) is not None:
+        found.append(candidate)
+        proposals.report(candidate, score=scores(candidate), seconds=seconds)
+    return found
+
+
+def test_every_candidate_is_proposed_once():
+    waiting = {f: list(found) for f, found in draw([ACM, GCN, GLOBAL], seed=0).items()}
+    found = tried(Proposals(waiting), lambda candidate: candidate.settings["dropout"])
+    assert len(found) == len(set(found)) == sum(map(len, waiting.values()))
+
+
+def test_the_best_setting_of_a_relative_is_tried_next():
+    proposals = Proposals({ACM: candidates(ACM, 1, 2, 3, 4), GCN: candidates(GCN, 1, 3, 4, 2)})
+    found = tried(proposals, lambda c: 0.9 if c.settings["lr"] == 2 else 0.895)
+    order = [(c.model, c.settings["lr"]) for c in found]
+    place = order.index(("acm-gcn", 2))
+    assert order[place + 1] == ("gcn", 2)  # its last one, had nobody found it good
+
+
+def test_settings_of_another_space_are_not_shared():
+    proposals = Proposals({ACM: candidates(ACM, 1, 2), GLOBAL: candidates(GLOBAL, 1, 3, 2)})
+    found = tried(proposals, lambda c: 0.9 if c.settings["lr"] == 2 else 0.895)
+    assert [c.settings["lr"] for c in found if c.family is GLOBAL] == [1, 3, 2]
+
+
+@pytest.mark.parametrize(
+    ("given", "both", "kept"),
+    [
+        (0.80, 0.80, "both"),
+        (0.80 + NEAR / 2, 0.80, "both"),
+        (0.80 + 2 * NEAR, 0.80, "given"),
+        (0.50, -math.inf, "given"),
+        (-math.inf, -math.inf, "reversed"),
+    ],
+)
+def test_a_model_keeps_one_direction_of_its_edges(given, both, kept):
+    base = replace(ACM, options={"edge_direction": "both"})
+    turns = {
+        way: replace(ACM, options={"edge_direction": way}, turn_of=base)
+        for way in ("given", "reversed")
+    }
+    families = [base, MLP, *turns.values()]
+    proposals = Proposals({family: candidates(family, 1, 2, 3) for family in families})
+    score = {base: both, MLP: 0.7, turns["given"]: given, turns["reversed"]: 0.3}
+    found = tried(proposals, lambda candidate: score[candidate.family])
+    assert [c.family for c in found[:4]] == families
+    ways = [c.family.options["edge_direction"] for c in found[4:] if c.family is not MLP]
+    assert ways == [kept, kept]
+    assert sum(c.family is MLP for c in found) == 3
