@@ -107,11 +107,12 @@ def auto(
     """Choose a model for a graph, train an ensemble of it, and estimate how good it is.
 
     1. The diagnosis, from training and validation labels of the first split, gives the models.
-    2. Successive halving over their settings, by the mean validation score over the splits. A
-       directed graph is tried with its edges as given, reversed and both ways.
-    3. The best finalist votes, with those who together have the best score on validation nodes:
-       probabilities are averaged. Voters, then the other finalists, are trained with more seeds,
-       and the choice of voters is made again.
+    2. Successive halving over their settings, by the mean validation score over the splits. On a
+       directed graph each model is tried with its edges both ways, as given and reversed, and goes
+       on with one of them.
+    3. The best finalist votes, and whoever makes the right classes of validation nodes more
+       probable: probabilities are averaged. Voters, then the other finalists, are trained with more
+       seeds, and the choice of voters is made again.
     4. A temperature is fitted on validation nodes.
     5. Test nodes are read once, at the end: on them vote only members that saw none of them.
 
