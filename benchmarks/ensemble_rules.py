@@ -13,8 +13,8 @@ splits count together, one seed each, and the greedy rules choose among the 20 m
 from __future__ import annotations
 
 import argparse
+import math
 import random
-import time
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -27,11 +27,11 @@ from heterophily.experiments.space import recipe_of
 from heterophily.prediction.auto import CONFIG, _visible
 from heterophily.prediction.candidates import draw, families_for
 from heterophily.prediction.members import Bench
-from heterophily.prediction.search import Clock, Search
 from heterophily.training.scores import Score, accuracy, log_likelihood
 
 Votes = NDArray[np.float64]  # (settings, validation nodes of all splits, classes)
 Rule = Callable[[Votes, NDArray[np.int64]], list[int]]
+NODES = 400  # as many splits as hold so many validation nodes
 
 
 def top(count: int) -> Rule:
@@ -80,7 +80,7 @@ def trained(dataset: str, settings: int) -> tuple[Votes, NDArray[np.int64], NDAr
     nodes = [np.flatnonzero(split.validation) for split in graph.splits]
     found = [c for family in draw(families_for(verdict.kind), seed=0).values() for c in family]
     bench = Bench(graph, graph.splits, workers=1, config=CONFIG)
-    count = Search(bench, accuracy, Clock(1.0, time.monotonic)).rungs()[0]
+    count = min(len(nodes), math.ceil(NODES / np.mean([rows.size for rows in nodes])))
     votes = []
     for number, candidate in enumerate(random.Random(1).sample(found, settings), start=1):
         members = bench.train([(candidate, split, 0) for split in range(count)]).values()
