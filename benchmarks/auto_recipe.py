@@ -33,6 +33,7 @@ DATASETS = (
     "texas", "wisconsin", "cornell", "cora", "chameleon", "citeseer", "film", "squirrel", "pubmed",
 )  # fmt: skip
 FOLDER = Path("results/auto-recipe")
+OURS = Path(__file__).parents[1] / "results/tables/fixed-splits.json"
 LIMIT = 30.0  # core minutes: fifteen minutes on two cores
 BUDGET = 25.0  # core minutes of every dataset
 
@@ -45,6 +46,13 @@ def best_row(dataset: str) -> tuple[str, float, float]:
     assert cell is not None
     assert cell.std is not None
     return model, cell.mean, cell.std
+
+
+def our_best_row(dataset: str) -> float:
+    """Return the highest mean of the ACM rows that we trained with the published settings."""
+    cells = json.loads(OURS.read_text("utf-8"))["cells"]
+    rows = [c for c in cells if c["dataset"] == dataset and c["row"].startswith("acm")]
+    return max(float(cell["mean"]) for cell in rows)
 
 
 def run(dataset: str, minutes: float, workers: int, seed: int) -> dict[str, Any]:
@@ -91,39 +99,45 @@ def page(folder: Path) -> str:
         "# The recipe `auto` beside the paper's best ACM row",
         "",
         "Fixed 48/32/20 splits of Geom-GCN, ten each; test accuracy in percent, mean ± standard",
-        "deviation over the splits. Everything is chosen on validation nodes. *single*: the same",
-        "replicas, one by one. *core s*: CPU seconds of the whole recipe (limit: 1,800).",
+        "deviation over the splits. Everything is chosen on validation nodes. *by us*: the best of",
+        "the paper's eight ACM rows when we train them with its settings (results/tables).",
+        "*single*: the same replicas, one by one. *core s*: CPU seconds of the whole recipe, of",
+        "1,800 that were allowed.",
         "",
-        "| dataset | auto | paper's best ACM row | difference | single | chosen | replicas "
+        "| dataset | auto | paper's best ACM row | difference | by us | single | chosen | replicas "
         "| core s |",
-        "|---|---|---|---|---|---|---|---|",
+        "|---|---|---|---|---|---|---|---|---|",
     ]
-    ahead = count = 0
+    ahead = ahead_of_ours = count = 0
     for dataset in DATASETS:
         record = read(folder, dataset)
         if record is None:
-            lines.append(f"| {dataset} | not run | | | | | | |")
+            lines.append(f"| {dataset} | not run | | | | | | | |")
             continue
         ours, paper = record["test"]["accuracy"], record["paper"]
         difference = 100 * (ours["mean"] - paper["mean"])
         count += 1
         ahead += round(100 * ours["mean"], 2) >= round(100 * paper["mean"], 2)
+        again = our_best_row(dataset)
+        ahead_of_ours += round(100 * ours["mean"], 2) >= round(100 * again, 2)
         models = dict.fromkeys(row["model"] for row in record["chosen"])
         lines.append(
             f"| {dataset} | {100 * ours['mean']:.2f} ± {100 * ours['spread']:.2f} "
             f"| {100 * paper['mean']:.2f} ± {100 * paper['std']:.2f} ({paper['model']}) "
-            f"| {difference:+.2f} | {100 * record['test_single_member_accuracy']:.2f} "
+            f"| {difference:+.2f} | {100 * again:.2f} "
+            f"| {100 * record['test_single_member_accuracy']:.2f} "
             f"| {', '.join(models)} | {record['replicas']} | {record['cpu_seconds']:.0f} |"
         )
     lines += [
         "",
-        f"At least the paper's best ACM row on {ahead} of {count} datasets. Recipe and budget were",
-        "committed before the run (`ebee9fd`), every dataset was run to its end once. Read it with",
-        "care all the same: it is the sixth recipe, test numbers of the earlier ones were known",
-        "when it was written (docs/predict.md has them), and most differences are fractions of the",
-        "spread. On chameleon and squirrel the gain comes from the direction of the edges, which",
-        "the paper drops; most of their nodes point to exactly the same nodes as another one,",
-        "nearly always of the same class.",
+        f"At least the paper's best ACM row on {ahead} of {count} datasets; at least the best of",
+        f"these rows as we train them on {ahead_of_ours}. Recipe and budget were committed before",
+        "the run (`ebee9fd`), every dataset was run to its end once. Read it with care all the",
+        "same: it is the sixth recipe, test numbers of the earlier ones were known when it was",
+        "written (docs/predict.md has them), and most differences are fractions of the spread. On",
+        "chameleon and squirrel the gain comes from the direction of the edges, which the paper",
+        "drops; most of their nodes point to exactly the same nodes as another one, nearly always",
+        "of the same class.",
         "",
     ]
     commands = {r["command"] for d in DATASETS if (r := read(folder, d)) is not None}
