@@ -190,7 +190,7 @@ def test_auto_keeps_the_direction_when_told_and_says_how_when_not(tmp_path, caps
     assert "no reverse" not in capsys.readouterr().err
     card = json.loads((tmp_path / "m" / "card.json").read_text())
     assert card["trained_on"]["is_directed"]
-    assert card["networks"][0]["options"]["edge_direction"] == "given"  # the first that is tried
+    assert card["networks"][0]["options"]["edge_direction"] == "both"  # the first that is tried
     assert "40 nodes" in call("predict", tmp_path / "m", *tables)
 
 
