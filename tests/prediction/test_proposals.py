@@ -11,12 +11,12 @@ def candidates(family, *settings):
     return [Candidate(family, {"lr": value}) for value in settings]
 
 
-def tried(proposals, scores, *, seconds=1.0):
+def tried(proposals, scores):
     """Try candidates until none is left; return them in order."""
     found = []
     while (candidate := proposals.next()) is not None:
         found.append(candidate)
-        proposals.report(candidate, score=scores(candidate), seconds=seconds)
+        proposals.report(candidate, score=scores(candidate), seconds=1.0)
     return found
 
 

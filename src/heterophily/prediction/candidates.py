@@ -164,7 +164,7 @@ def families_for(
     if inductive:
         found = _without_node_weights(found)
     if not one_way:
-        return tuple(found)
+        return found
     bases = [_turned(family, "both") if _uses_edges(family) else family for family in found]
     turnable = [family for family in bases if "edge_direction" in family.options]
     ways: tuple[EdgeDirection, ...] = ("given", "reversed")
