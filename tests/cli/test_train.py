@@ -1,4 +1,5 @@
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -200,6 +201,16 @@ def test_auto_with_fixed_splits_gives_data(data_folder):
     assert data["verdict"]["kind"] == "harmful"
     assert len(data["test"]["accuracy"]["values"]) == 10
     assert data["model_folder"] is None
+    assert data["refit"] is False
+
+
+def test_auto_trains_again_on_folds_when_told(data_folder):
+    how = ["--splits", "fixed", "--refit", *QUICK, "--data-folder", data_folder]
+    text = call("train", "auto", "texas", *how)
+    assert re.search(r"Trained again on folds .*: 10 members; test accuracy before 0\.\d", text)
+    data = json.loads(call("train", "auto", "texas", *how, "--json"))
+    assert data["refit"] is True
+    assert len(data["test_before_refit"]["accuracy"]["values"]) == 10
 
 
 @pytest.mark.parametrize(
@@ -208,6 +219,8 @@ def test_auto_with_fixed_splits_gives_data(data_folder):
         (["auto", "karate", "--lr", "0.1"], "auto chooses lr itself"),
         (["auto", "karate", "--repeats", "3"], "auto chooses repeats itself"),
         (["auto", "karate", "--splits", "fixed"], "karate has no fixed splits"),
+        (["auto", "karate", "--refit"], "--refit goes with --splits fixed"),
+        (["gcn", "karate", "--refit"], "--refit is for heterophily train auto"),
         (["auto", "karate", "--splits", "public"], "auto knows random"),
         (["auto", "karate", "--device", "cuda"], "auto runs on the CPU"),
         (["auto", "karate", "--score", "auc"], "unknown score 'auc'"),

@@ -43,7 +43,7 @@ def test_a_worse_finalist_joins_when_it_is_right_where_the_best_is_not():
     def trial(errs, trust):
         sure = trust * np.where(errs[:, None], wrong, right) + (1 - trust) / 3
         found = Trial(None, {(at, 0): Member(None, at, 0, {}, sure, 1) for at in range(5)})
-        found.scores[0] = float((~errs).mean())
+        found.scores[0, 0] = float((~errs).mean())
         return found
 
     best, twin = trial(group == 0, 0.5), trial(group == 0, 0.5)

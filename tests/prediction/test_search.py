@@ -6,7 +6,7 @@ from prediction.pretend import candidates, make
 
 from heterophily.prediction import search as module
 from heterophily.prediction.candidates import ACM, GCN, MLP, Candidate
-from heterophily.prediction.search import Trial
+from heterophily.prediction.search import Trial, ranked
 
 
 def test_the_best_candidates_are_trained_on_every_split_and_the_others_are_not(monkeypatch):
@@ -16,10 +16,10 @@ def test_the_best_candidates_are_trained_on_every_split_and_the_others_are_not(m
     skills = [0.2, 0.9, 0.3, 1.0, 0.25, 0.8, *np.linspace(0.1, 0.2, 12)]
     finalists = search.run(candidates(*skills))
     assert [trial.candidate.settings["skill"] for trial in finalists[:3]] == [1.0, 0.9, 0.8]
-    assert all(len(trial.scores) == 5 for trial in finalists)
+    assert all(trial.splits == 5 for trial in finalists)
     losers = [trial for trial in search.trials if trial not in finalists]
     assert losers
-    assert all(len(trial.scores) < 5 and not trial.members for trial in losers)
+    assert all(trial.splits < 5 and not trial.members for trial in losers)
 
 
 def test_candidates_of_a_small_graph_are_judged_on_more_splits(monkeypatch):
@@ -36,7 +36,7 @@ def test_time_that_is_up_at_once_still_leaves_one_finalist():
     finalists = search.run(candidates(0.5, 0.9))
     assert len(search.trials) == 1
     assert len(finalists) == 1
-    assert len(finalists[0].scores) == 5
+    assert finalists[0].splits == 5
 
 
 def drawn(price, skill):
@@ -118,3 +118,39 @@ def test_seeds_are_added_in_turns_until_time_is_up():
 
 def test_a_trial_does_not_know_a_test_score():
     assert not any("test" in name for name in Trial.__dataclass_fields__)
+
+
+def test_a_lucky_first_seed_does_not_rank_a_finalist_once_others_have_more_seeds():
+    lucky, steady, once = Trial(None), Trial(None), Trial(None)
+    lucky.scores = {(0, 0): 1.0, (0, 1): 0.2}
+    steady.scores = {(0, 0): 0.8, (0, 1): 0.8}
+    once.scores = {(0, 0): 0.9}
+    assert ranked([lucky, once, steady]) == [steady, lucky, once]
+    assert (steady.splits, steady.mean) == (1, 0.8)
+
+
+def test_long_trainings_come_one_by_one_and_short_ones_together():
+    sizes = {}
+    for price in (0.1, 2.0, 100.0):
+        search = make(seconds=1e9)
+        now, asked, train = [0.0], [], search.bench.train
+
+        def slow(tasks, price=price, now=now, asked=asked, train=train):
+            now[0] += price * len(tasks)
+            asked.append(len(tasks))
+            return train(tasks)
+
+        search.bench.train, search.clock.now = slow, lambda now=now: now[0]
+        finalists = search.run(candidates(0.9))
+        search.add_seeds(finalists, seeds=4)
+        assert sum(asked) == 20
+        sizes[price] = max(asked)
+    assert sizes == {0.1: 5, 2.0: 2, 100.0: 1}
+
+
+def test_a_seed_that_diverges_is_left_out_and_its_finalist_stays():
+    search = make()
+    finalists = search.run(candidates(0.9))
+    search._take(finalists[0], 0, 1, None)
+    assert finalists[0].mean > 0.5
+    assert (0, 1) not in finalists[0].members

@@ -44,6 +44,8 @@ def train_auto(
         raise InputError(f"--splits {splits}: auto knows random (its own folds) and fixed")
     if splits == "fixed" and graph.splits is None:
         raise InputError(f"{graph.name} has no fixed splits; leave --splits out")
+    if how["refit"] and splits != "fixed":
+        raise InputError("--refit goes with --splits fixed; auto's own folds train on all nodes")
     start = time.monotonic()
     with progress_bar(f"auto on {graph.name}, percent of the time") as progress:
         advance = None
@@ -57,6 +59,8 @@ def train_auto(
             graph, splits=graph.splits if splits == "fixed" else None, progress=advance, **how
         )
     rule = "fixed" if splits == "fixed" else "held-out test nodes, five folds"
+    if result.is_refit:
+        rule += ", five folds of training and validation nodes"
     model = model_of(
         result,
         rule=rule,
@@ -117,7 +121,7 @@ def feature_names(read: Mapping[str, Any]) -> tuple[str, ...] | None:
 def _print(result: AutoResult, model: TrainedModel, *, seconds: float) -> None:
     from heterophily.report.tables import plain
 
-    score, chosen = result.score.replace("-", " "), {id(t) for t in result.ensemble.trials}
+    score, chosen = result.score.replace("-", " "), {id(t) for t in result.choice.trials}
     print(f"Diagnosis: {result.verdict.sentence}")
     print("  " + "; ".join(result.verdict.because))
     print(
@@ -128,16 +132,22 @@ def _print(result: AutoResult, model: TrainedModel, *, seconds: float) -> None:
         [
             ("* " if id(trial) in chosen else "  ") + trial.candidate.family.label,
             "  ".join(f"{key}={value:g}" for key, value in trial.candidate.settings.items()),
-            f"{len(trial.scores)} of {len(result.splits)}",
+            f"{trial.splits} of {len(result.splits)}",
             f"{trial.mean:.4f}",
         ]
         for trial in result.ranking()[:SHOWN]
     ]
     print(plain(["  model", "setting", "splits", f"validation {score}"], rows))
     print(
-        f"\nChosen: {model.name}; {len(result.ensemble.trials)} setting(s), {len(model.votes)} "
-        f"members, validation {score} together {result.ensemble.score:.4f}."
+        f"\nChosen: {model.name}; {len(result.choice.trials)} setting(s), "
+        f"{len(result.choice.members)} members, validation {score} together "
+        f"{result.choice.score:.4f}."
     )
+    if result.is_refit:
+        print(
+            f"Trained again on folds of training and validation nodes: {len(model.votes)} members; "
+            f"test accuracy before {plus_minus(result.estimate_of_choice.mean('accuracy'), None)}."
+        )
     estimate = result.estimate
     told = "spread over the test sets" if len(estimate.scores["accuracy"]) > 1 else "standard error"
     print(f"Test estimate ({estimate.test_nodes} nodes that no voting member saw; ± {told}):")

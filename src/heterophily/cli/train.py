@@ -64,6 +64,10 @@ def train(
     inductive: Annotated[
         bool, typer.Option("--inductive", help="auto: only models that accept new nodes.")
     ] = False,
+    refit: Annotated[
+        bool,
+        typer.Option("--refit", help="auto, --splits fixed: let validation nodes train too."),
+    ] = False,
     out: Annotated[Path | None, typer.Option(help="Write a model folder, for predict.")] = None,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace an existing model folder.")
@@ -147,15 +151,18 @@ def train(
                 **_given(minutes=minutes, score=score),
                 "seed": seed,
                 "inductive": inductive,
+                "refit": refit,
                 "workers": workers,
                 "engine": engine or AUTO,
                 "config": config,
             },
         )
         return
-    for name, value in (("minutes", minutes), ("score", score), ("inductive", inductive or None)):
-        if value is not None:
-            raise InputError(f"--{name} is for heterophily train auto, not for {model}")
+    for_auto = _given(
+        minutes=minutes, score=score, inductive=inductive or None, refit=refit or None
+    )
+    for name in for_auto:
+        raise InputError(f"--{name} is for heterophily train auto, not for {model}")
     from heterophily.experiments import train as experiments
     from heterophily.models.catalog import MODELS
     from heterophily.prediction import build

@@ -40,7 +40,7 @@ def model_of(
         votes += [Vote(number, m.state, m.split, m.seed) for m in trial.members.values()]
     card = {
         "recipe": "auto",
-        "splits": splits_card(result.splits, rule, seed),
+        "splits": splits_card(result.folds, rule, seed),
         "metrics": result.to_dict()["test"],
         "choice": result.to_dict(),
         **(extra or {}),

@@ -103,6 +103,19 @@ class Bench:
         self.trained = 0
         self._inputs: dict[InputOptions, GraphInputs] = {}
 
+    def on(self, splits: SplitBatch) -> Bench:
+        """Return a bench with other splits of the same graph; prepared inputs are shared."""
+        other = Bench(
+            self.graph,
+            splits,
+            seed=self.seed,
+            workers=self.workers,
+            engine=self.engine,
+            config=self.config,
+        )
+        other.notes, other._inputs = self.notes, self._inputs
+        return other
+
     def inputs(self, options: InputOptions) -> GraphInputs:
         """Return the graph as tensors, prepared once for each kind of input."""
         if options not in self._inputs:

@@ -30,7 +30,8 @@ for fewer candidates."""
 SHARES = (0.4, 0.6, 0.8)
 """Share of the time that has passed when each rung ends; the rest is for more seeds."""
 
-_BATCH = 8  # replicas between two looks at the clock
+_BATCH = 8  # replicas between two looks at the clock, at most
+_LOOK = 5.0  # seconds between two looks that are enough: long trainings come one by one
 
 
 @dataclass(eq=False)
@@ -42,16 +43,21 @@ class Trial:
 
     candidate: Candidate
     members: dict[tuple[int, int], Member] = field(default_factory=dict)
-    scores: dict[int, float] = field(default_factory=dict)  # by split, of seed 0
+    scores: dict[tuple[int, int], float] = field(default_factory=dict)
     has_diverged: bool = False
 
     @property
     def mean(self) -> float:
-        """Mean validation score over the splits so far; minus infinity when it cannot be used."""
+        """Mean validation score so far; minus infinity when it cannot be used."""
         if self.has_diverged or not self.scores:
             return -math.inf
         mean = math.fsum(self.scores.values()) / len(self.scores)
         return mean if math.isfinite(mean) else -math.inf
+
+    @property
+    def splits(self) -> int:
+        """On how many splits it was scored."""
+        return len({split for split, _ in self.scores})
 
     def forget(self) -> None:
         """Let go of the parameters: the candidate is out."""
@@ -74,6 +80,12 @@ class Clock:
         """Share of the time that has passed."""
         return (self.now() - self.start) / self.seconds
 
+    def first(self, share: float) -> Clock:
+        """Return the same clock for the first part of its time."""
+        part = Clock(share * self.seconds, self.now)
+        part.start = self.start
+        return part
+
 
 @dataclass(eq=False)
 class Search:
@@ -85,6 +97,7 @@ class Search:
     max_trials: int | None = None
     progress: Callable[[float, int], None] | None = None
     trials: list[Trial] = field(default_factory=list)
+    _batch: int = field(default=1, init=False)
 
     def run(self, candidates: Mapping[Family, Iterable[Candidate]]) -> list[Trial]:
         """Return the finalists, best first: each trained on every split."""
@@ -100,10 +113,9 @@ class Search:
             alive = self._survivors(alive, count=max(MIN_KEPT, kept))
             until = SHARES[min(rung, len(SHARES) - 1)]
             for trial in _leaders_first(alive):  # what the time does not allow is left out
-                done = len(trial.scores)
-                needed = [(trial, split, 0) for split in range(done, count)]
+                needed = [(trial, split, 0) for split in range(trial.splits, count)]
                 self.train(needed, until=until if trial is not alive[0] else math.inf)
-            alive = [trial for trial in alive if len(trial.scores) == count]
+            alive = [trial for trial in alive if trial.splits == count]
         return self._survivors(alive, count=len(alive))
 
     def _drawn(self, candidates: Mapping[Family, Iterable[Candidate]]) -> Iterator[Trial]:
@@ -138,26 +150,27 @@ class Search:
 
     def train(self, tasks: Sequence[tuple[Trial, int, int]], *, until: float) -> None:
         """Train tasks in small batches while less than ``until`` of the time has passed."""
-        for start in range(0, len(tasks), _BATCH):
-            if self.clock.share > until:
-                return
-            batch = tasks[start : start + _BATCH]
+        waiting = list(tasks)
+        while waiting and self.clock.share <= until:
+            batch, waiting = waiting[: self._batch], waiting[self._batch :]
             wanted: list[Task] = [(trial.candidate, split, seed) for trial, split, seed in batch]
+            start = self.clock.now()
             done = self.bench.train(wanted)
             for (trial, split, seed), task in zip(batch, wanted, strict=True):
                 self._take(trial, split, seed, done[task])
+            each = (self.clock.now() - start) / len(batch)
+            self._batch = max(1, min(_BATCH, int(_LOOK / max(each, _LOOK / _BATCH))))
             if self.progress is not None:
                 self.progress(self.clock.share, self.bench.trained)
 
     def _take(self, trial: Trial, split: int, seed: int, member: Member | None) -> None:
         if member is None:
-            trial.has_diverged = True
+            trial.has_diverged |= seed == 0
             return
         trial.members[split, seed] = member
-        if seed == 0:
-            rows = np.flatnonzero(self.bench.splits[split].validation)
-            labels = self.bench.graph.labels[rows]
-            trial.scores[split] = self.score(labels, member.probabilities[rows])
+        rows = np.flatnonzero(self.bench.splits[split].validation)
+        labels = self.bench.graph.labels[rows]
+        trial.scores[split, seed] = self.score(labels, member.probabilities[rows])
 
     def _survivors(self, trials: Sequence[Trial], *, count: int) -> list[Trial]:
         """Return the better trials, best first; the others forget their parameters."""
@@ -168,6 +181,11 @@ class Search:
         for trial in set(ordered) - set(kept):
             trial.forget()
         return kept
+
+
+def ranked(trials: Iterable[Trial]) -> list[Trial]:
+    """Return trials best first; a mean of fewer trainings, more of it chance, comes after."""
+    return sorted(trials, key=lambda trial: (-len(trial.scores), -trial.mean))
 
 
 def _leaders(ordered: Sequence[Trial]) -> list[Trial]:
