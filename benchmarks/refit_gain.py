@@ -1,10 +1,10 @@
 """Whether the voters of ``auto`` gain when they are trained again on folds of training and
 validation nodes: measured on validation nodes, no label of a test node is read.
 
-Half of the validation nodes of a split are judges. With the other half the voters of a record of
-``results/auto-recipe`` are trained as ``auto`` trains them (it tells when to stop), or again on
-folds of it and the training nodes together; then they vote on the judges. Both arms have the same
-number of members. The voters were chosen with the judges in view, in both arms alike.
+Half of the validation nodes of a split are judges. With the other half the voters that recipe 6
+chose are trained as ``auto`` trains them (it tells when to stop), or again on folds of it and the
+training nodes together; then they vote on the judges. Both arms have the same number of members.
+The voters were chosen with the judges in view, in both arms alike.
 
     python benchmarks/refit_gain.py --datasets texas,cora
 """
@@ -30,7 +30,7 @@ from heterophily.prediction.folds import refolded
 from heterophily.prediction.members import Bench, Member
 from heterophily.training.scores import accuracy
 
-RECORDS = Path(__file__).parents[1] / "results/auto-recipe"
+RECORDS = Path("results/auto-recipe/recipe-6-with-25-minutes")
 
 
 def voters(record: dict[str, Any]) -> list[Candidate]:
