@@ -146,9 +146,9 @@ def page(folder: Path) -> str:
     papers = {d: record["paper"]["mean"] for d, record in records.items()}
     counts = (
         f"At least the paper's best ACM row on {reached(means, papers)} of {len(records)} "
-        f"datasets; before the voters are trained again on {reached(before, papers)}. At least the best of "
-        f"these rows as we train them on {reached(means, trained_again)}, before on "
-        f"{reached(before, trained_again)}."
+        f"datasets; before the voters are trained again on {reached(before, papers)}. "
+        f"At least the best of these rows as we train them on {reached(means, trained_again)}, "
+        f"before on {reached(before, trained_again)}."
     )
     lines += ["", counts, "", CAUTION, ""]
     commands = {record["command"] for record in records.values()}
