@@ -90,6 +90,16 @@ def test_voters_take_turns_and_time_ends_it_after_the_first_fold():
     assert len(train_again(free, choice, folds=5, seeds=3).members) == 75 * len(choice.trials)
 
 
+def test_when_every_training_diverges_the_choice_stands_and_a_note_says_so():
+    search = make()
+    choice = choose(search.run(candidates(0.9)), LABELS, search.bench.splits, accuracy)
+    bench = PretendBench(refolded(search.bench.splits, LABELS, seed=0))
+    bench.notes, bench.train = {}, dict.fromkeys
+    again = Search(bench, accuracy, Clock(1.0, lambda: 0.0), progress=None)
+    assert train_again(again, choice, folds=5, seeds=1) is choice
+    assert "every training diverged" in next(iter(bench.notes))
+
+
 def test_ctrl_c_while_training_again_keeps_the_choice(graph, splits, monkeypatch):
     plain = auto(graph, splits=splits, **HOW)
     real, trained = members.fit_replicas, []

@@ -96,8 +96,8 @@ class AutoResult:
         }
 
     def ranking(self) -> list[Trial]:
-        """Return all trials: those on more splits first, then by validation score."""
-        return sorted(self.trials, key=lambda trial: (-trial.splits, -trial.mean))
+        """Return all trials: those with more trainings first, then by validation score."""
+        return ranked(self.trials)
 
 
 def _row(trial: Trial) -> dict[str, Any]:

@@ -17,7 +17,8 @@ def train_again(search: Search, choice: Ensemble, *, folds: int, seeds: int) -> 
     The splits of the bench are folds, so many for each split that chose the voters
     (:func:`~heterophily.prediction.folds.refolded`). Voters take turns, fold by fold on all splits,
     then with more seeds, until the time is up; the first fold of each is trained in any case. Who
-    votes is not asked again: no node is left that could tell.
+    votes is not asked again: no node is left that could tell. When every training diverges, the
+    choice stands and a note says so.
     """
     trials = tuple(Trial(trial.candidate) for trial in choice.trials)
     splits = range(0, len(search.bench.splits), folds)
@@ -27,4 +28,7 @@ def train_again(search: Search, choice: Ensemble, *, folds: int, seeds: int) -> 
             for trial in trials:
                 search.train([(trial, split + fold, seed) for split in splits], until=until)
     members = tuple(member for trial in trials for member in trial.members.values())
+    if not members:
+        search.bench.notes["refit: every training diverged, the voters stay as chosen"] = None
+        return choice
     return replace(choice, trials=trials, members=members)
