@@ -42,12 +42,15 @@ BUDGET = 28.0  # core minutes of every dataset
 
 INTRODUCTION = """\
 Fixed 48/32/20 splits of Geom-GCN, ten each; test accuracy in percent, mean ± standard deviation
-over the splits. Everything is chosen on validation nodes. *auto*: then the voters are trained again
-on five folds of training and validation nodes (64 % of the labels train, 16 % tell when to stop).
-*before*: the same voters, trained on training nodes alone (48 %), as in the paper. *by us*: the
-best of the paper's eight ACM rows when we train them with its settings (results/tables). *single*:
-the members of *auto*, one by one. *core s*: CPU seconds of the whole recipe, of 1,800 that were
-allowed."""
+over the splits. Everything is chosen on validation nodes.
+
+- *auto, refit*: the chosen voters, trained again on five folds of training and validation nodes
+  (64 % of the nodes train, 16 % tell when to stop).
+- *auto*: the same voters, trained on the training nodes alone (48 %), as in the paper.
+- *by us*: the best of the paper's eight ACM rows, by test accuracy, when we train them with its
+  settings (results/tables/fixed-splits.md).
+- *by us, refit*: that row, trained on the same five folds; its replicas vote.
+- *core s*: CPU seconds of the whole recipe, of 1,800 that were allowed."""
 
 CAUTION = """\
 Recipe and budget were committed before the run (`fe20677`), every dataset was run to its end once.
@@ -68,12 +71,13 @@ def best_row(dataset: str) -> tuple[str, float, float]:
     return model, cell.mean, cell.std
 
 
-def our_best_rows() -> dict[str, float]:
+def our_best_rows() -> dict[str, dict[str, Any]]:
     """Return by dataset the best of the ACM rows that we trained with the published settings."""
-    best: dict[str, float] = {}
+    best: dict[str, dict[str, Any]] = {}
     for cell in json.loads(OURS.read_text("utf-8"))["cells"]:
-        if cell["row"].startswith("acm"):
-            best[cell["dataset"]] = max(best.get(cell["dataset"], 0.0), cell["mean"])
+        known = best.get(cell["dataset"])
+        if cell["row"].startswith("acm") and (known is None or cell["mean"] > known["mean"]):
+            best[cell["dataset"]] = cell
     return best
 
 
@@ -120,51 +124,50 @@ def page(folder: Path) -> str:
     """Return the README of the records."""
     lines = ["# The recipe `auto` beside the paper's best ACM row", "", INTRODUCTION, ""]
     lines += [
-        "| dataset | auto | before | paper's best ACM row | auto - paper | by us | single | chosen "
+        "| dataset | auto, refit | auto | paper's best ACM row | by us | by us, refit | chosen "
         "| replicas | core s |",
-        "|---|---|---|---|---|---|---|---|---|---|",
+        "|---|---|---|---|---|---|---|---|---|",
     ]
     records = {d: record for d in DATASETS if (record := read(folder, d)) is not None}
-    trained_again = our_best_rows()
+    control = {d: record for d in records if (record := read(folder / "control", d)) is not None}
+    refit, plain = (
+        {d: record[part]["accuracy"]["mean"] for d, record in records.items()}
+        for part in ("test", "test_before_refit")
+    )
+    paper = {d: record["paper"]["mean"] for d, record in records.items()}
+    ours = {dataset: cell["mean"] for dataset, cell in our_best_rows().items()}
+    ours_refit = {d: record["test"]["accuracy"]["mean"] for d, record in control.items()}
     for dataset in DATASETS:
-        record = records.get(dataset)
-        if record is None:
-            lines.append(f"| {dataset} | not run | | | | | | | | |")
+        if dataset not in records:
+            lines.append(f"| {dataset} | not run | | | | | | | |")
             continue
-        ours, paper = record["test"]["accuracy"], record["paper"]
+        record = records[dataset]
+        published, spread = record["paper"], record["test"]["accuracy"]["spread"]
         models = dict.fromkeys(row["model"] for row in record["chosen"])
+        known = f"{100 * ours_refit[dataset]:.2f}" if dataset in ours_refit else "not run"
         lines.append(
-            f"| {dataset} | {100 * ours['mean']:.2f} ± {100 * ours['spread']:.2f} "
-            f"| {100 * before_refit(record):.2f} "
-            f"| {100 * paper['mean']:.2f} ± {100 * paper['std']:.2f} ({paper['model']}) "
-            f"| {100 * (ours['mean'] - paper['mean']):+.2f} | {100 * trained_again[dataset]:.2f} "
-            f"| {100 * record['test_single_member_accuracy']:.2f} "
-            f"| {', '.join(models)} | {record['replicas']} | {record['cpu_seconds']:.0f} |"
+            f"| {dataset} | {100 * refit[dataset]:.2f} ± {100 * spread:.2f} "
+            f"| {100 * plain[dataset]:.2f} "
+            f"| {100 * paper[dataset]:.2f} ± {100 * published['std']:.2f} ({published['model']}) "
+            f"| {100 * ours[dataset]:.2f} | {known} | {', '.join(models)} | {record['replicas']} "
+            f"| {record['cpu_seconds']:.0f} |"
         )
-    means = {d: record["test"]["accuracy"]["mean"] for d, record in records.items()}
-    before = {d: before_refit(record) for d, record in records.items()}
-    papers = {d: record["paper"]["mean"] for d, record in records.items()}
     counts = (
-        f"At least the paper's best ACM row on {reached(means, papers)} of {len(records)} "
-        f"datasets; before the voters are trained again on {reached(before, papers)}. "
-        f"At least the best of these rows as we train them on {reached(means, trained_again)}, "
-        f"before on {reached(before, trained_again)}."
+        f"*auto, refit* is at least the paper's best ACM row on {reached(refit, paper)} of "
+        f"{len(records)} datasets, *auto* on {reached(plain, paper)}. With the same labels: *auto* "
+        f"is at least *by us* on {reached(plain, ours)} of {len(records)}, *auto, refit* at least "
+        f"*by us, refit* on {reached(refit, ours_refit)} of {len(ours_refit)}."
     )
     lines += ["", counts, "", CAUTION, ""]
-    commands = {record["command"] for record in records.values()}
+    commands = {record["command"] for record in (*records.values(), *control.values())}
     lines += ["```", *sorted(commands), "python benchmarks/auto_recipe.py --show", "```", ""]
     return "\n".join(lines)
 
 
-def before_refit(record: dict[str, Any]) -> float:
-    """Return the test accuracy of the voters as they were chosen."""
-    mean: float = record["test_before_refit"]["accuracy"]["mean"]
-    return mean
-
-
 def reached(ours: Mapping[str, float], theirs: Mapping[str, float]) -> int:
     """Return on how many datasets our number, in percent with two digits, is at least theirs."""
-    return sum(round(100 * ours[d], 2) >= round(100 * theirs[d], 2) for d in ours)
+    both = ours.keys() & theirs.keys()
+    return sum(round(100 * ours[d], 2) >= round(100 * theirs[d], 2) for d in both)
 
 
 def main() -> None:
