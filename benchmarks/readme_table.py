@@ -21,6 +21,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PUBLISHED = ROOT / "results" / "acm-accuracy" / "paper"
 AUTO = ROOT / "results" / "auto-recipe"
 START, END = "<!-- results: python benchmarks/readme_table.py -->", "<!-- end of results -->"
+AUTO_ROWS = {"auto": "test_before_refit", "auto, refit": "test"}
 MODELS = ("acm-sgc-1", "acm-gcn", "acmii-gcn", "acm-gcn+", "acmii-gcn++")
 DATASETS = (
     "cornell", "wisconsin", "texas", "film", "chameleon", "squirrel", "cora", "citeseer", "pubmed",
@@ -40,9 +41,12 @@ def section() -> str:
     rows = {model: [cell(found.get((model, name))) for name in DATASETS] for model in MODELS}
     lines = [*table(rows), "", summary(found.values())]
     if len(auto) == len(DATASETS):
-        chosen = {record["dataset"]: auto_record(record) for record in auto}
-        lines += ["", auto_summary(chosen.values()), ""]
-        lines += table({"auto": [cell(chosen.get(name)) for name in DATASETS]})
+        by_name = {record["dataset"]: record for record in auto}
+        rows = {
+            title: [cell(auto_record(by_name[name], part)) for name in DATASETS]
+            for title, part in AUTO_ROWS.items()
+        }
+        lines += ["", auto_summary(auto), "", *table(rows)]
     return "\n".join([START, *lines, END])
 
 
@@ -54,18 +58,24 @@ def table(rows: Mapping[str, list[str]]) -> list[str]:
     ]
 
 
-def auto_record(record: Record) -> Record:
+def auto_record(record: Record, part: str) -> Record:
     """Return a record of the recipe in the form of the others."""
-    return {"test_accuracy": record["test"]["accuracy"], "published": record["paper"]}
+    return {"test_accuracy": record[part]["accuracy"], "published": record["paper"]}
 
 
 def auto_summary(records: Iterable[Record]) -> str:
-    pairs = [(r["test_accuracy"]["mean"], r["published"]["mean"]) for r in records]
-    ahead = sum(round(100 * ours, 2) >= round(100 * paper, 2) for ours, paper in pairs)
+    reached = dict.fromkeys(AUTO_ROWS.values(), 0)
+    for record in records:
+        for part in reached:
+            ours, paper = record[part]["accuracy"]["mean"], record["paper"]["mean"]
+            reached[part] += round(100 * ours, 2) >= round(100 * paper, 2)
+    before, again = reached.values()
     return (
-        "The recipe `auto` (chosen, tuned and mixed on validation nodes), ten fixed splits; in "
-        f"brackets the best ACM row of the paper, reached on {ahead} of {len(pairs)} datasets "
-        "([to be read with care](docs/predict.md#does-it-work)):"
+        "The recipe `auto` (models and settings chosen on validation nodes), ten fixed splits; in "
+        f"brackets the best ACM row of the paper. It is reached on {before} of {len(DATASETS)} "
+        "datasets when the chosen models are trained on the training nodes, as the paper's are, "
+        f"and on {again} when they are then trained again with the labels of the validation nodes "
+        "too, `--refit` ([to be read with care](docs/predict.md#does-it-work)):"
     )
 
 
