@@ -16,7 +16,8 @@ LABELS = np.arange(60) % 3
 class PretendBench:
     """Members whose votes are right on a known share of nodes; nothing is trained."""
 
-    def __init__(self, splits):
+    def __init__(self, splits, workers=1):
+        self.workers = workers
         self.splits, self.trained, self.tasks = splits, 0, []
         self.graph = type("Graph", (), {"labels": LABELS})
 

@@ -2,11 +2,12 @@ import itertools
 import math
 
 import numpy as np
-from prediction.pretend import candidates, make
+from prediction.pretend import PretendBench, candidates, make
 
 from heterophily.prediction import search as module
 from heterophily.prediction.candidates import ACM, GCN, MLP, Candidate
-from heterophily.prediction.search import Trial, ranked
+from heterophily.prediction.search import Clock, Search, Trial, ranked
+from heterophily.training.scores import accuracy
 
 
 def test_the_best_candidates_are_trained_on_every_split_and_the_others_are_not(monkeypatch):
@@ -146,6 +147,21 @@ def test_long_trainings_come_one_by_one_and_short_ones_together():
         assert sum(asked) == 20
         sizes[price] = max(asked)
     assert sizes == {0.1: 5, 2.0: 2, 100.0: 1}
+
+
+def test_no_worker_is_without_a_training_however_long_it_takes():
+    splits, now, asked = make().bench.splits, [0.0], []
+    search = Search(PretendBench(splits, workers=3), accuracy, Clock(1e9, lambda: now[0]))
+    train = search.bench.train
+
+    def slow(tasks):
+        now[0] += 1000.0
+        asked.append(len(tasks))
+        return train(tasks)
+
+    search.bench.train = slow
+    search.run(candidates(0.9))
+    assert asked == [3, 2]
 
 
 def test_a_seed_that_diverges_is_left_out_and_its_finalist_stays():

@@ -13,6 +13,7 @@ import numpy as np
 from heterophily.prediction.candidates import Candidate, Family
 from heterophily.prediction.members import Bench, Member, Task
 from heterophily.prediction.proposals import NEAR, Proposals
+from heterophily.training.cores import usable_cores
 from heterophily.training.scores import Score
 
 KEEP = 3
@@ -30,8 +31,8 @@ for fewer candidates."""
 SHARES = (0.4, 0.6, 0.8)
 """Share of the time that has passed when each rung ends; the rest is for more seeds."""
 
-_BATCH = 8  # replicas between two looks at the clock, at most
-_LOOK = 5.0  # seconds between two looks that are enough: long trainings come one by one
+_BATCH = 8  # replicas between two looks at the clock, at most; but one for each worker
+_LOOK = 5.0  # seconds between two looks that are enough: of long trainings, fewer
 
 
 @dataclass(eq=False)
@@ -97,7 +98,11 @@ class Search:
     max_trials: int | None = None
     progress: Callable[[float, int], None] | None = None
     trials: list[Trial] = field(default_factory=list)
-    _batch: int = field(default=1, init=False)
+
+    def __post_init__(self) -> None:
+        """Begin with one replica for each worker: how long a training takes is not known."""
+        self._workers = self.bench.workers or usable_cores()
+        self._batch = self._workers
 
     def run(self, candidates: Mapping[Family, Iterable[Candidate]]) -> list[Trial]:
         """Return the finalists, best first: each trained on every split."""
@@ -159,7 +164,8 @@ class Search:
             for (trial, split, seed), task in zip(batch, wanted, strict=True):
                 self._take(trial, split, seed, done[task])
             each = (self.clock.now() - start) / len(batch)
-            self._batch = max(1, min(_BATCH, int(_LOOK / max(each, _LOOK / _BATCH))))
+            in_time = int(_LOOK / max(each, _LOOK / _BATCH))
+            self._batch = max(self._workers, min(_BATCH, in_time))
             if self.progress is not None:
                 self.progress(self.clock.share, self.bench.trained)
 
