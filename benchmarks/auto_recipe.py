@@ -1,7 +1,7 @@
 """The recipe ``auto`` on the nine fixed-split datasets, beside the paper's best ACM row.
 
 Ten splits of Geom-GCN (48/32/20 %); everything is chosen on validation nodes (one choice for all
-splits), each split is tested once by the ensemble of its own replicas. The graph is read as the
+splits), each split is tested by the ensemble of its own replicas. The graph is read as the
 released program reads it (self loops kept, citeseer's unlabelled nodes in class 0), so that test
 nodes are those of the paper, but with the direction of its edges: each model chooses between both
 ways, as given, and reversed. When the choice is made, the voters are trained again on five folds of

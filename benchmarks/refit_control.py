@@ -15,7 +15,6 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from pathlib import Path
 from typing import Any
 
 from auto_recipe import DATASETS, FOLDER, our_best_rows
@@ -52,7 +51,7 @@ def run(dataset: str) -> dict[str, Any]:
         "dataset": dataset,
         "model": model,
         "settings": settings,
-        "as_published": cell["mean"],
+        "on_given_splits": cell["mean"],
         "test": found.to_dict(),
         "test_single_member_accuracy": found.single,
         "members": len(members),
@@ -68,13 +67,13 @@ def main() -> None:
     folder = FOLDER / "control"
     folder.mkdir(parents=True, exist_ok=True)
     for dataset in parser.parse_args().datasets:
-        path = Path(folder / f"{dataset}.json")
+        path = folder / f"{dataset}.json"
         if not path.is_file():
             write_text(path, json.dumps(run(dataset), indent=1) + "\n")
         record = json.loads(path.read_text("utf-8"))
         accuracy = record["test"]["accuracy"]
         print(
-            f"{dataset:10} {record['model']:12} {100 * record['as_published']:.2f}, on folds "
+            f"{dataset:10} {record['model']:12} {100 * record['on_given_splits']:.2f}, on folds "
             f"{100 * accuracy['mean']:.2f} ± {100 * accuracy['spread']:.2f} (single "
             f"{100 * record['test_single_member_accuracy']:.2f})"
         )

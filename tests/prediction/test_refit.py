@@ -5,7 +5,7 @@ import pytest
 from prediction.pretend import LABELS, PretendBench, candidates, make
 from prediction.quick import QUICK
 
-from heterophily.data.splits import random_splits
+from heterophily.data.splits import SplitBatch, random_splits
 from heterophily.errors import InputError
 from heterophily.prediction import members
 from heterophily.prediction.auto import auto
@@ -57,7 +57,7 @@ def test_each_test_set_is_judged_by_members_of_its_own_folds(graph, splits, resu
 
 
 def test_shuffled_test_labels_change_the_estimate_and_no_member(graph, splits):
-    one = type(splits).stack([splits[0]])
+    one = SplitBatch.stack([splits[0]])
     test = one.test[0]
     shuffled = np.array(graph.labels)
     shuffled[test] = np.random.default_rng(1).permutation(shuffled[test])
@@ -95,7 +95,7 @@ def test_when_every_training_diverges_the_choice_stands_and_a_note_says_so():
     choice = choose(search.run(candidates(0.9)), LABELS, search.bench.splits, accuracy)
     bench = PretendBench(refolded(search.bench.splits, LABELS, seed=0))
     bench.notes, bench.train = {}, dict.fromkeys
-    again = Search(bench, accuracy, Clock(1.0, lambda: 0.0), progress=None)
+    again = Search(bench, accuracy, Clock(1.0, lambda: 0.0))
     assert train_again(again, choice, folds=5, seeds=1) is choice
     assert "every training diverged" in next(iter(bench.notes))
 
@@ -122,6 +122,6 @@ def test_refit_without_splits_and_with_too_few_nodes_is_one_sentence(graph):
         auto(graph, refit=True, **HOW)
     masks = np.zeros((3, 1, 60), bool)
     masks[0, 0, :2], masks[1, 0, 2:4], masks[2, 0, 4:] = True, True, True
-    few = random_splits(graph.labels, repeats=1, seed=0).__class__(*masks)
+    few = SplitBatch(*masks)
     with pytest.raises(InputError, match="4 training and validation nodes cannot be cut into 5"):
         auto(graph, splits=few, refit=True, **HOW)

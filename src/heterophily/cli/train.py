@@ -161,8 +161,8 @@ def train(
     for_auto = _given(
         minutes=minutes, score=score, inductive=inductive or None, refit=refit or None
     )
-    for name in for_auto:
-        raise InputError(f"--{name} is for heterophily train auto, not for {model}")
+    if for_auto:
+        raise InputError(f"--{next(iter(for_auto))} is for heterophily train auto, not for {model}")
     from heterophily.experiments import train as experiments
     from heterophily.models.catalog import MODELS
     from heterophily.prediction import build

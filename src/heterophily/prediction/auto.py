@@ -139,7 +139,8 @@ def auto(
        seeds, finalists are ranked by all of them, and the choice of voters is made again. With
        ``refit`` the voters are then trained again on five folds of training and validation nodes.
     4. A temperature is fitted on validation nodes.
-    5. Test nodes are read once, at the end: on them vote only members that saw none of them.
+    5. Test nodes are read at the end: on them vote only members that saw none of them. With
+       ``refit`` both are judged, the voters as they were chosen and those trained again.
 
     Parameters
     ----------
@@ -186,7 +187,7 @@ def auto(
     bench = Bench(graph, batch, seed=seed, workers=workers, engine=engine, config=chosen_config)
     again = bench.on(folds)
 
-    def report(_: float, __: int) -> None:
+    def report() -> None:
         if progress is not None:
             progress(timer.share, bench.trained + again.trained)
 

@@ -96,7 +96,7 @@ class Search:
     score: Score
     clock: Clock
     max_trials: int | None = None
-    progress: Callable[[float, int], None] | None = None
+    progress: Callable[[], None] | None = None
     trials: list[Trial] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -164,10 +164,9 @@ class Search:
             for (trial, split, seed), task in zip(batch, wanted, strict=True):
                 self._take(trial, split, seed, done[task])
             each = (self.clock.now() - start) / len(batch)
-            in_time = int(_LOOK / max(each, _LOOK / _BATCH))
-            self._batch = max(self._workers, min(_BATCH, in_time))
+            self._batch = max(self._workers, int(_LOOK / max(each, _LOOK / _BATCH)))
             if self.progress is not None:
-                self.progress(self.clock.share, self.bench.trained)
+                self.progress()
 
     def _take(self, trial: Trial, split: int, seed: int, member: Member | None) -> None:
         if member is None:
