@@ -60,6 +60,12 @@ def test_words_name_label_channel_and_neighbours(trained, graph):
     assert "Local homophily:" in text
 
 
+def test_logits_that_are_no_sum_over_channels_are_told_so(trained, graph):
+    text = str(explain(trained("acm-gcn", output_relu=True), graph, "v5"))
+    assert "what decided cannot be told" in text
+    assert "What decided" not in text
+
+
 def test_a_node_without_neighbours_and_a_model_without_channels(trained, graph):
     lonely = Graph.from_edges([0], [1], features=np.eye(3), node_ids=["a", "b", "c"])
     told = explain(trained("mlp-2"), lonely, "c")

@@ -41,6 +41,11 @@ def _channels(found: Explanation) -> list[str]:
             f"it {end} (lead {decisive.margin:+.2f} with it, {decisive.margin_without:+.2f} "
             "without)."
         )
+    else:
+        lines.append(
+            "Members whose logits are no sum over channels vote too, so what decided cannot be "
+            "told; the weights are those of the others."
+        )
     lines.append("  channel     weight  class mean  alone favours    lead without it")
     return [*lines, *(_channel(share) for share in found.channels)]
 
