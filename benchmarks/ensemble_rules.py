@@ -22,12 +22,12 @@ from numpy.typing import NDArray
 
 from heterophily.data.source import open_graph
 from heterophily.diagnosis.diagnose import diagnose
+from heterophily.evaluation.scores import Score, accuracy, log_likelihood
 from heterophily.experiments.presets import RELEASED
 from heterophily.experiments.space import recipe_of
 from heterophily.prediction.auto import CONFIG, _visible
 from heterophily.prediction.candidates import draw, families_for
 from heterophily.prediction.members import Bench
-from heterophily.training.scores import Score, accuracy, log_likelihood
 
 Votes = NDArray[np.float64]  # (settings, validation nodes of all splits, classes)
 Rule = Callable[[Votes, NDArray[np.int64]], list[int]]

@@ -21,6 +21,7 @@ import numpy as np
 from heterophily.data.graph import Graph
 from heterophily.data.source import open_graph
 from heterophily.data.splits import Split, SplitBatch, split_generator
+from heterophily.evaluation.scores import accuracy
 from heterophily.experiments.presets import RELEASED
 from heterophily.experiments.space import recipe_of
 from heterophily.prediction.auto import CONFIG
@@ -28,7 +29,6 @@ from heterophily.prediction.candidates import FAMILIES, Candidate, families_for
 from heterophily.prediction.ensemble import average
 from heterophily.prediction.folds import refolded
 from heterophily.prediction.members import Bench, Member
-from heterophily.training.scores import accuracy
 
 RECORDS = Path("results/auto-recipe/recipe-6-with-25-minutes")
 

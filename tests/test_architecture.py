@@ -15,14 +15,25 @@ MAY_IMPORT = {
     "filters": {"filters", "data"},
     "metrics": {"metrics", "engine.edges", "filters", "data"},  # of the engine, one file
     "page": {"page"},
-    "diagnosis": {"diagnosis", "page", "metrics", "filters", "data"},
+    "evaluation": {"evaluation", "data"},
+    "diagnosis": {"diagnosis", "page", "evaluation", "metrics", "filters", "data"},
     "layers": {"layers", "filters", "data"},
     "models": {"models", "layers", "filters"},
     "training": {"training", "data", "engine"},  # the engine, when asked for it
     "engine": {"engine", "training", "layers", "models", "filters", "data"},
-    "report": {"report", "page", "experiments", "diagnosis", "metrics", "filters", "data"},
+    "report": {
+        "report",
+        "page",
+        "experiments",
+        "diagnosis",
+        "evaluation",
+        "metrics",
+        "filters",
+        "data",
+    },
     "prediction": {
         "prediction",
+        "evaluation",
         "experiments",
         "training",
         "models",
@@ -34,6 +45,7 @@ MAY_IMPORT = {
     },
     "web": {
         "web",
+        "evaluation",
         "report",
         "prediction",
         "experiments",
@@ -42,9 +54,18 @@ MAY_IMPORT = {
         "metrics",
         "data",
     },
-    "estimators": {"estimators", "prediction", "training", "models", "layers", "data"},
+    "estimators": {
+        "estimators",
+        "evaluation",
+        "prediction",
+        "training",
+        "models",
+        "layers",
+        "data",
+    },
     "experiments": {
         "experiments",
+        "evaluation",
         "report",
         "engine",
         "training",
@@ -56,7 +77,7 @@ MAY_IMPORT = {
         "data",
     },
 }
-WITHOUT_TORCH = ("data", "filters", "metrics", "page", "diagnosis", "report", "web")
+WITHOUT_TORCH = ("data", "filters", "metrics", "page", "evaluation", "diagnosis", "report", "web")
 
 
 def imported_modules(path: Path, *, at_top_only: bool = False) -> set[str]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from heterophily.evaluation.scores import accuracy
 from heterophily.prediction.candidates import ACM, Candidate
 from heterophily.prediction.folds import held_out_folds
 from heterophily.prediction.members import Member
 from heterophily.prediction.search import Clock, Search
-from heterophily.training.scores import accuracy
 
 LABELS = np.arange(60) % 3
 

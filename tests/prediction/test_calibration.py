@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from heterophily.evaluation.scores import expected_calibration_error
 from heterophily.prediction.calibration import fit_temperature, tempered
-from heterophily.training.scores import expected_calibration_error
 
 
 def overconfident(seed, size=4000):

@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 from prediction.pretend import LABELS, candidates, make
 
+from heterophily.evaluation.scores import accuracy
 from heterophily.prediction.ensemble import average, choose, unseen
 from heterophily.prediction.folds import held_out_folds
 from heterophily.prediction.members import Member
 from heterophily.prediction.search import Trial
-from heterophily.training.scores import accuracy
 
 
 def trial(share):

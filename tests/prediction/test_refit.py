@@ -7,6 +7,7 @@ from prediction.quick import QUICK
 
 from heterophily.data.splits import SplitBatch, random_splits
 from heterophily.errors import InputError
+from heterophily.evaluation.scores import accuracy
 from heterophily.prediction import members
 from heterophily.prediction.auto import auto
 from heterophily.prediction.build import model_of
@@ -14,7 +15,6 @@ from heterophily.prediction.ensemble import choose
 from heterophily.prediction.folds import refolded
 from heterophily.prediction.refit import train_again
 from heterophily.prediction.search import Clock, Search
-from heterophily.training.scores import accuracy
 
 HOW = {**QUICK, "max_trials": 2, "seeds": 1}
 

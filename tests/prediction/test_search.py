@@ -4,10 +4,10 @@ import math
 import numpy as np
 from prediction.pretend import PretendBench, candidates, make
 
+from heterophily.evaluation.scores import accuracy
 from heterophily.prediction import search as module
 from heterophily.prediction.candidates import ACM, GCN, MLP, Candidate
 from heterophily.prediction.search import Clock, Search, Trial, ranked
-from heterophily.training.scores import accuracy
 
 
 def test_the_best_candidates_are_trained_on_every_split_and_the_others_are_not(monkeypatch):

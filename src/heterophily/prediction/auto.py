@@ -15,6 +15,7 @@ from heterophily.data.splits import SplitBatch
 from heterophily.diagnosis.diagnose import diagnose
 from heterophily.diagnosis.verdict import Verdict
 from heterophily.errors import InputError, lookup
+from heterophily.evaluation.scores import SCORES, score_for
 from heterophily.filters.direction import is_one_way, turned
 from heterophily.prediction.candidates import Family, draw, families_for
 from heterophily.prediction.ensemble import Ensemble, choose
@@ -23,7 +24,6 @@ from heterophily.prediction.folds import FOLDS, held_out_folds, refolded
 from heterophily.prediction.members import Bench
 from heterophily.prediction.refit import SEARCH_SHARE, train_again
 from heterophily.prediction.search import Clock, Search, Trial, ranked
-from heterophily.training.scores import SCORES, score_for
 
 MINUTES = 3.0
 SEEDS = 5
@@ -152,7 +152,7 @@ def auto(
         Time for steps 2 and 3 on ``clock``. The first candidate is trained in any case, and what
         was begun is finished.
     score
-        A name in :data:`~heterophily.training.scores.SCORES`, or ``"auto"``: ROC AUC for two
+        A name in :data:`~heterophily.evaluation.scores.SCORES`, or ``"auto"``: ROC AUC for two
         classes of which one holds at most a quarter of the nodes, else accuracy.
     inductive
         Leave out models whose weights belong to the nodes of this graph.

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from heterophily.data.graph import Graph
 from heterophily.data.splits import SplitBatch
+from heterophily.evaluation.scores import all_scores, expected_calibration_error
 from heterophily.experiments.records import split_digest
 from heterophily.experiments.train_report import TrainReport
 from heterophily.layers.inputs import GraphInputs
@@ -20,7 +21,6 @@ from heterophily.prediction.estimate import SCALED
 from heterophily.prediction.members import Sizes, network_logits, softmax
 from heterophily.prediction.model import GraphFacts, Network, TrainedModel, Vote
 from heterophily.training.config import TrainConfig
-from heterophily.training.scores import all_scores, expected_calibration_error
 
 
 def model_of(

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heterophily.data.splits import SplitBatch
+from heterophily.evaluation.scores import Score, log_likelihood
 from heterophily.prediction.members import Member
 from heterophily.prediction.search import Trial
-from heterophily.training.scores import Score, log_likelihood
 
 
 @dataclass(frozen=True, eq=False)

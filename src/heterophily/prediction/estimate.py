@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heterophily.data.splits import SplitBatch
+from heterophily.evaluation.scores import SCORES, all_scores, expected_calibration_error
 from heterophily.prediction.calibration import fit_temperature, tempered
 from heterophily.prediction.ensemble import average, unseen
 from heterophily.prediction.members import Member
-from heterophily.training.scores import SCORES, all_scores, expected_calibration_error
 
 SCALED = "calibration-error-scaled"
 """Name of the calibration error after temperature scaling, beside the other scores."""

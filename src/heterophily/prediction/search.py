@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from heterophily.evaluation.scores import Score
 from heterophily.prediction.candidates import Candidate, Family
 from heterophily.prediction.members import Bench, Member, Task
 from heterophily.prediction.proposals import NEAR, Proposals
 from heterophily.training.cores import usable_cores
-from heterophily.training.scores import Score
 
 KEEP = 3
 """Of so many candidates one survives a rung."""

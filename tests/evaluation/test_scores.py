@@ -5,7 +5,7 @@ import pytest
 from sklearn import metrics
 
 from heterophily.errors import InputError
-from heterophily.training.scores import (
+from heterophily.evaluation.scores import (
     SCORES,
     all_scores,
     expected_calibration_error,

@@ -1,0 +1,1 @@
+"""How good are predictions: scores, intervals, and what costs nothing beside them."""
