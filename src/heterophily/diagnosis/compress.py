@@ -59,19 +59,25 @@ def compress(matrix: Any, *, seed: int = 0, columns: int = MAX_COLUMNS) -> NDArr
     limit = max(min(columns, MAX_ENTRIES // max(num_rows, 1)), 1)
     if num_columns <= limit:
         return np.asarray(matrix.toarray() if sp.issparse(matrix) else matrix, dtype=np.float64)
+    directions = leading_directions(matrix, limit, seed=seed)
+    return np.asarray(matrix @ directions.T, dtype=np.float64)
+
+
+def leading_directions(matrix: Any, columns: int, *, seed: int) -> NDArray[np.float64]:
+    """Return the leading right singular vectors, (at most ``columns``, F), of up to 20,000 rows."""
     from sklearn.utils.extmath import randomized_svd
 
     sample = matrix
-    if num_rows > BASIS_ROWS:
+    if matrix.shape[0] > BASIS_ROWS:
         rng = np.random.default_rng(seed)
-        sample = matrix[np.sort(rng.choice(num_rows, BASIS_ROWS, replace=False))]
+        sample = matrix[np.sort(rng.choice(matrix.shape[0], BASIS_ROWS, replace=False))]
     if sp.issparse(sample):
         sample = sp.csr_matrix(sample).astype(np.float64)
-    directions = randomized_svd(
+    found: NDArray[np.float64] = randomized_svd(
         sample,
-        min(limit, sample.shape[0]),
+        min(columns, *sample.shape),
         n_iter=2,
         power_iteration_normalizer="QR",
         random_state=seed,
     )[2]
-    return np.asarray(matrix @ directions.T, dtype=np.float64)
+    return found
