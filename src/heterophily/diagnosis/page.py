@@ -67,7 +67,8 @@ def verdict_part(diagnosis: Diagnosis) -> str:
         [
             f"<p class='dim'>{safe('; '.join((report.headline, *report.found)))}</p>",
             f"<div class='verdict {verdict.kind}'><strong>{safe(verdict.sentence)}</strong></div>",
-            f"<p>Because: {safe('; '.join(verdict.because))}.</p>",
+            "<p>Because:</p>",
+            f"<ul>{''.join(f'<li>{safe(text)}</li>' for text in verdict.because)}</ul>",
             f"<ul class='alerts'>{alerts}</ul>" if alerts else "",
             f"<p>Next: {safe(diagnosis.next.why)}.</p>",
             f"<p class='command'><code>{safe(diagnosis.next.command)}</code></p>",
@@ -157,7 +158,7 @@ def gains_chart(probe: Probe) -> str:
     base = "own features" if probe.has_features else "guessing the largest class"
     chart = Chart(
         x=(low - room, high + room), y=(0, len(found)), across=f"points against {base}", up="",
-        width=640, height=70 + 34 * len(found), left=190, y_text=lambda _: "",
+        width=860, height=70 + 34 * len(found), left=190, y_text=lambda _: "",
     )  # fmt: skip
     chart.line(chart.x(0), chart.top, chart.x(0), chart.bottom, "axis")
     for place, (name, gain) in enumerate(found.items()):

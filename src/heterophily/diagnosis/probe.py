@@ -225,7 +225,7 @@ class _Probing:
         self.asked: dict[tuple[str, str], list[NodeScores]] = {}
 
     def _columns(self) -> None:
-        self.operator = Operator.of(self.graph.adjacency)
+        self.operator = Operator.of(self.graph)
         self.blocks: dict[str, Floats] = {}
         self.has_features = has_features(self.graph)
         if self.has_features:

@@ -15,7 +15,7 @@ Nodes = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 SHUFFLES = 200
-MAX_EDGES = 200_000  # labelled edges that are looked at; more are drawn at random
+MAX_EDGES = 50_000  # labelled edges that are looked at; more are drawn at random
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,16 +58,18 @@ def edge_chance(graph: Graph, *, seed: int = 0) -> EdgeChance | None:
     """
     source, target = _labelled_edges(graph)
     rng = np.random.default_rng([SECRET, seed, 1])
-    labelled = np.flatnonzero(graph.is_labelled)
-    classes, labels = np.unique(graph.labels[labelled], return_inverse=True)
-    if not source.size or classes.size < 2:
+    if not source.size or np.unique(graph.labels[graph.is_labelled]).size < 2:
         return None
     count = source.size
     if count > MAX_EDGES:
         chosen = rng.choice(count, MAX_EDGES, replace=False)
         source, target = source[chosen], target[chosen]
+        nodes = np.unique(np.concatenate([source, target]))
+    else:
+        nodes = np.flatnonzero(graph.is_labelled)
+    classes, labels = np.unique(graph.labels[nodes], return_inverse=True)
     place = np.zeros(graph.num_nodes, np.int64)
-    place[labelled] = np.arange(labelled.size)
+    place[nodes] = np.arange(nodes.size)
     ends = place[source], place[target]
     is_directed = graph.is_directed
     seen = _both(labels, ends, classes.size, is_directed)

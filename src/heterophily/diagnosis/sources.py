@@ -11,7 +11,12 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from heterophily.data.graph import Graph
-from heterophily.diagnosis.compress import compress, leading_directions, scale_features
+from heterophily.diagnosis.compress import (
+    MAX_ENTRIES,
+    compress,
+    leading_directions,
+    scale_features,
+)
 from heterophily.filters.normalization import degrees
 
 Floats = NDArray[np.float64]
@@ -19,6 +24,8 @@ Nodes = NDArray[np.int64]
 
 FEATURE_COLUMNS = 128
 STRUCTURE_COLUMNS = 64
+MAX_SKETCHED = 20_000_000  # edges that the sketch of the rows of A looks at
+BALL = 20_000  # nodes around a hub in which an odd cycle is looked for first
 _PANEL = 16  # columns that are aggregated at a time
 SECRET = 0x68657465726F  # the stream of sketches and folds: never that of the labels
 
@@ -29,14 +36,16 @@ class Operator:
 
     adjacency: sp.csr_array
     degree: Floats  # (N,)
+    is_symmetric: bool
 
     @classmethod
-    def of(cls, adjacency: sp.csr_array) -> Operator:
-        """Take the stored edges without loops: a node is no neighbour of itself."""
+    def of(cls, graph: Graph) -> Operator:
+        """Take the edges of a graph without loops: a node is no neighbour of itself."""
+        adjacency = graph.adjacency
         if adjacency.diagonal().any():
             adjacency = sp.csr_array(adjacency - sp.diags_array(adjacency.diagonal()))
             adjacency.eliminate_zeros()
-        return cls(adjacency, degrees(adjacency))
+        return cls(adjacency, degrees(adjacency), not graph.is_directed)
 
     def mean(self, signal: Any, rows: Nodes | None = None) -> Any:
         """Return the mean of a signal (N, K) over neighbours, for all nodes or some; 0 for none."""
@@ -48,7 +57,7 @@ class Operator:
     def returning(self, rows: Nodes) -> Floats:
         """Return how likely two random steps lead back to where they began, (n,)."""
         there = self.adjacency[rows]
-        back = sp.csr_array(self.adjacency.T)[rows]
+        back = there if self.is_symmetric else sp.csr_array(self.adjacency.T)[rows]
         inverse = np.divide(1.0, self.degree, out=np.zeros_like(self.degree), where=self.degree > 0)
         both = sp.csr_array(there.multiply(back)) @ inverse
         return np.asarray(both) * inverse[rows]
@@ -91,24 +100,42 @@ def structure(
     The rows of :math:`D^{-1/2} A D^{-1/2}` on their leading singular directions; the logarithms of
     the degree and of the neighbours' mean degree; where the graph is bipartite, the side.
     """
-    root = np.divide(
-        1.0, np.sqrt(operator.degree), out=np.zeros_like(operator.degree), where=operator.degree > 0
+    scaled = _scaled(operator)
+    enough = MAX_SKETCHED * scaled.shape[0] // max(scaled.nnz, 1)  # rows
+    directions = leading_directions(
+        scaled,
+        min(columns, max(MAX_ENTRIES // (2 * scaled.shape[0]), 8)),
+        seed=seed,
+        max_rows=max(enough, 1),
+        is_symmetric=operator.is_symmetric,
     )
-    scaled = sp.csr_array(sp.diags_array(root) @ operator.adjacency @ sp.diags_array(root))
-    directions = leading_directions(scaled, columns, seed=seed)
-    sketch = np.asarray(scaled[rows] @ directions.T)
+    sketch = np.asarray(scaled[rows] @ directions.T, dtype=np.float64)
     size = np.sqrt(np.square(sketch).sum() / max(rows.size, 1))
     parts = [sketch / size if size > 0 else sketch]
     logarithm = np.log1p(operator.degree)
     counts = [logarithm, operator.mean(logarithm[:, None])[:, 0]]
-    side = bipartite_side(operator.adjacency)
+    side = bipartite_side(operator.adjacency, is_symmetric=operator.is_symmetric)
     if side is not None:
         counts.append(side)
     parts.append(np.column_stack(counts)[rows])
     return np.hstack(parts)
 
 
-def bipartite_side(adjacency: sp.csr_array) -> Floats | None:
+def _scaled(operator: Operator) -> sp.csr_array:
+    """Return D^-1/2 A D^-1/2; in a directed graph by the degrees of both ends."""
+    matrix = operator.adjacency
+    degree = operator.degree
+    other = degree if operator.is_symmetric else degrees(sp.csr_array(matrix.T))
+    left, right = (
+        np.divide(1.0, np.sqrt(d), out=np.zeros_like(d), where=d > 0).astype(np.float32)
+        for d in (degree, other)
+    )
+    values = matrix.data.astype(np.float32) * np.repeat(left, np.diff(matrix.indptr))
+    values *= right[matrix.indices]
+    return sp.csr_array((values, matrix.indices, matrix.indptr), shape=matrix.shape)
+
+
+def bipartite_side(adjacency: sp.csr_array, *, is_symmetric: bool = True) -> Floats | None:
     """Return the side of each node, (N,), when every edge joins two sides; else None.
 
     A component is bipartite when its double cover falls apart. Its larger side is 0; isolated
@@ -117,16 +144,28 @@ def bipartite_side(adjacency: sp.csr_array) -> Floats | None:
     >>> bipartite_side(Graph.from_edges([0, 0], [1, 2]).adjacency)
     array([1., 0., 0.])
     """
-    number = adjacency.shape[0]
-    both = sp.csr_array(adjacency + adjacency.T)
+    both = adjacency if is_symmetric else sp.csr_array(adjacency + adjacency.T)
     if not both.nnz:
         return None
-    cover = sp.block_array([[None, both], [both, None]], format="csr")
-    _, found = sp.csgraph.connected_components(cover, directed=False)
-    here, there = found[:number], found[number:]
     joined = np.diff(both.indptr) > 0
-    if (here == there)[joined].any():
+    if both.shape[0] > BALL:  # an odd cycle is mostly near: look there first
+        start = int(np.diff(both.indptr).argmax())
+        order = sp.csgraph.breadth_first_order(both, start, return_predecessors=False)[:BALL]
+        if _sides(both[order][:, order]) is None:
+            return None
+    sides = _sides(both)
+    if sides is None:
         return None
-    sizes = np.bincount(found[:number], minlength=found.max() + 1)
+    here, there = sides
+    sizes = np.bincount(here, minlength=max(here.max(), there.max()) + 1)
     smaller = (sizes[here] < sizes[there]) | ((sizes[here] == sizes[there]) & (here > there))
     return np.where(joined, smaller.astype(np.float64), 0.5)
+
+
+def _sides(both: sp.csr_array) -> tuple[Nodes, Nodes] | None:
+    """Return numbers of the node's side and of the other side, (N,) each; None: an odd cycle."""
+    number = both.shape[0]
+    cover = sp.block_array([[None, both], [both, None]], format="csr")
+    _, found = sp.csgraph.connected_components(cover, directed=False)
+    here, there = found[:number].astype(np.int64), found[number:].astype(np.int64)
+    return None if (here == there)[np.diff(both.indptr) > 0].any() else (here, there)

@@ -58,7 +58,7 @@ def render(diagnosis: Diagnosis) -> Any:
         Text(printable(report.headline) + (f" ({printable('; '.join(facts))})" if facts else "")),
         Text(),
         Text(verdict.sentence, style=f"bold {COLOURS[verdict.kind]}"),
-        Text(f"Because: {'; '.join(verdict.because)}."),
+        *(Text(f"- {text}") for text in verdict.because),
         Text(),
     ]
     if diagnosis.probe is not None:

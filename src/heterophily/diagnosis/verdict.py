@@ -330,5 +330,5 @@ def labels_needed(evidence: Evidence) -> int:
     gain = evidence.probe.gain
     wanted = known * ((gain.high - gain.value) / WIDTH_WANTED) ** 2
     wanted = max(wanted, 2 * known, 2 * SMALL)
-    digits = max(math.floor(math.log10(wanted)) - 1, 0)
-    return math.ceil(wanted / 10**digits) * 10**digits
+    step: int = 10 ** max(math.floor(math.log10(wanted)) - 1, 0)
+    return math.ceil(wanted / step) * step
