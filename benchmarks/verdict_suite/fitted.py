@@ -92,7 +92,7 @@ def statistics(sample: Sample) -> dict[str, Floats]:
             "own": x,
             "low": average(sample, x),
             "neighbours_features": np.hstack([mean, extremes(sample, x), degree]),
-            "own_features": np.hstack([x, mean, x - mean, extremes(sample, x), degree]),
+            "own_features": np.hstack([x, mean, x - mean, x * mean, extremes(sample, x), degree]),
         }
     found["everything"] = np.hstack(list(found.values()))
     return found

@@ -71,16 +71,37 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class DegreeBucket:
-    """The class is the bucket of the number of neighbours."""
+    """The class is the bucket of the number of neighbours.
+
+    The first column rises by ``shown`` from one class to the next.
+    """
 
     classes: int
     noise: float
+    shown: float = 0.0
 
     def apply(
         self, adjacency: sp.csr_array, features: Floats, labels: Ints, rng: np.random.Generator
     ) -> tuple[Floats, Ints]:
         degree = np.diff(adjacency.indptr).astype(np.float64)
-        return features, bucket(degree, self.classes, self.noise, rng)
+        labels = bucket(degree, self.classes, self.noise, rng)
+        shift = np.zeros_like(features)
+        shift[:, 0] = self.shown * labels
+        return features + shift, labels
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """The class says whether a node and the mean of its neighbours have the same sign."""
+
+    noise: float
+    classes: int = 2
+
+    def apply(
+        self, adjacency: sp.csr_array, features: Floats, labels: Ints, rng: np.random.Generator
+    ) -> tuple[Floats, Ints]:
+        product = features[:, 0] * neighbour_mean(adjacency, features[:, 0])
+        return features, bucket(product, self.classes, self.noise, rng)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from verdict_suite.columns import Noise
 from verdict_suite.edges import BlockEdges, Lattice, Layer
 from verdict_suite.generate import Recipe
 from verdict_suite.mixing import indifferent
-from verdict_suite.rules import DegreeBucket, Difference, Mines, NeighboursFeatures
+from verdict_suite.rules import Agreement, DegreeBucket, Difference, Mines, NeighboursFeatures
 
 ANYBODY = (Layer(indifferent(1)),)
 
@@ -72,5 +72,37 @@ DERIVED = (
         BlockEdges(ANYBODY, 10, spread=1.0),
         (Noise(2), Noise(1, age=True)),
         rule=DegreeBucket(3, noise=0.05),
+    ),
+    Recipe(
+        "degree-and-columns/two",
+        "the class says whether a node has many neighbours; a column tells it too, noisily",
+        1500, (1,),
+        BlockEdges(ANYBODY, 6, spread=0.8),
+        (Noise(3),),
+        rule=DegreeBucket(2, noise=0.15, shown=1.6),
+    ),
+    Recipe(
+        "degree-and-columns/three",
+        "the same with three classes",
+        2000, (1,),
+        BlockEdges(ANYBODY, 10, spread=0.6),
+        (Noise(2),),
+        rule=DegreeBucket(3, noise=0.2, shown=1.5),
+    ),
+    Recipe(
+        "agreement/few-neighbours",
+        "the class says whether a node and its neighbours have the same sign in a column",
+        1500, (1,),
+        BlockEdges(ANYBODY, 4),
+        (Noise(2),),
+        rule=Agreement(noise=0.05),
+    ),
+    Recipe(
+        "agreement/more-neighbours",
+        "the same with more neighbours and more noise",
+        2500, (1,),
+        BlockEdges(ANYBODY, 8),
+        (Noise(3),),
+        rule=Agreement(noise=0.15),
     ),
 )  # fmt: skip
