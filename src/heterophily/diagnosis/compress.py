@@ -93,7 +93,7 @@ def leading_directions(
     else:
         sample = np.asarray(sample, dtype=dtype)
         turned = sample.T
-    found = rng.standard_normal((sample.shape[1], width)).astype(dtype)
+    found: Any = rng.standard_normal((sample.shape[1], width)).astype(dtype)
     for _ in range(POWER_ITERATIONS):
         found = _orthonormal(turned @ _orthonormal(sample @ found))
     image: Any = sample @ found
