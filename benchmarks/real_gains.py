@@ -38,8 +38,8 @@ from heterophily.data.atomic import write_text
 from heterophily.data.graph import Graph
 from heterophily.data.splits import Split
 from heterophily.errors import HeterophilyError
-from heterophily.experiments.records import versions
 from heterophily.evaluation.scores import SCORES, score_for
+from heterophily.experiments.records import versions
 
 FOLDER = Path("results/real-gains")
 Variant = Network | Trees

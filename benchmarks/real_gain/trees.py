@@ -7,6 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 import scipy.sparse as sp
+from heterophily.training.scores import SCORES, score_for
 from numpy.typing import NDArray
 from sklearn.decomposition import TruncatedSVD
 from sklearn.ensemble import HistGradientBoostingClassifier
@@ -15,7 +16,6 @@ from sklearn.preprocessing import normalize
 from heterophily.data.graph import Graph
 from heterophily.data.splits import Split
 from heterophily.filters.normalization import NormalizedAdjacency
-from heterophily.training.scores import SCORES, score_for
 
 Floats = NDArray[np.float64]
 
