@@ -87,13 +87,13 @@ def trained(variant: Variant, graph: Graph, split: Split, number: int, score: st
     return {**values, "cpu_seconds": round(time.process_time() - begin, 1)}
 
 
-def run(name: str, folder: Path) -> None:
-    """Train what the record of a graph lacks."""
+def run(name: str, folder: Path, most: int) -> None:
+    """Train what the record of a graph lacks, on at most so many splits."""
     path = folder / f"{name}.json"
     graph = open_real(name)
     record, splits = started(name, graph, path)
     record["planned"] = [variant.name for variant in variants(graph, record)]
-    for number, split in enumerate(splits):
+    for number, split in enumerate(splits[:most]):
         for variant in variants(graph, record):
             cell = record["variants"].setdefault(
                 variant.name, {"uses_graph": variant.uses_graph, "runs": {}}
@@ -132,6 +132,20 @@ def best(record: Record, numbers: list[str], *, uses_graph: bool) -> tuple[str, 
             found.append((float(np.mean(values)), name, [runs[n]["test"] for n in numbers]))
     _, name, tests = max(found)
     return name, tests
+
+
+def gain_of(record: Record) -> tuple[float, float] | None:
+    """Return the gain with a graph and its standard error, fractions; None before any split.
+
+    Of one split the error is not known; one point stands for it.
+    """
+    numbers = finished(record)
+    if not numbers:
+        return None
+    without, with_graph = (best(record, numbers, uses_graph=uses)[1] for uses in (False, True))
+    gains = np.array(with_graph) - np.array(without)
+    error = gains.std(ddof=1) / np.sqrt(gains.size) if gains.size > 1 else 0.01
+    return float(gains.mean()), float(error)
 
 
 def row(record: Record) -> list[str] | None:
@@ -174,13 +188,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--graphs", default=",".join(GRAPHS), help="separated by commas")
     parser.add_argument("--folder", default=FOLDER, type=Path)
+    parser.add_argument("--splits", default=10, type=int, help="at most so many of each graph")
     parser.add_argument("--show", action="store_true", help="train nothing, print the table")
     options = parser.parse_args(argv)
     if not options.show:
         options.folder.mkdir(parents=True, exist_ok=True)
         try:
             for name in options.graphs.split(","):
-                run(name, options.folder)
+                run(name, options.folder, options.splits)
         except KeyboardInterrupt:
             print("stopped; finished trainings are kept")
     print(table(options.folder))
