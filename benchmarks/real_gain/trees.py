@@ -7,7 +7,6 @@ from functools import lru_cache
 
 import numpy as np
 import scipy.sparse as sp
-from heterophily.training.scores import SCORES, score_for
 from numpy.typing import NDArray
 from sklearn.decomposition import TruncatedSVD
 from sklearn.ensemble import HistGradientBoostingClassifier
@@ -15,6 +14,7 @@ from sklearn.preprocessing import normalize
 
 from heterophily.data.graph import Graph
 from heterophily.data.splits import Split
+from heterophily.evaluation.scores import SCORES, score_for
 from heterophily.filters.normalization import NormalizedAdjacency
 
 Floats = NDArray[np.float64]
