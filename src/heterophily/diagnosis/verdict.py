@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
-from heterophily.diagnosis.paired import SIGNIFICANT, SMALL, Difference
+from heterophily.diagnosis.paired import SIGNIFICANT, Difference
 from heterophily.diagnosis.probe import FROM_GRAPH, Probe
 from heterophily.diagnosis.shuffle import EdgeChance, Shuffled
 
@@ -26,6 +26,9 @@ TOO_WIDE = 0.10
 
 WIDTH_WANTED = 0.05
 """Half the width of the interval of the gain that would settle the question."""
+
+ENOUGH_LABELS = 100
+"""Labelled nodes to begin with, where there are too few for any comparison."""
 
 
 class Strength(IntEnum):
@@ -325,10 +328,11 @@ def labels_needed(evidence: Evidence) -> int:
     The width of an interval falls with the root of the number of labels.
     """
     known = max(evidence.labelled, 1)
+    wanted = 2.0 * known
     if evidence.probe is None:
-        return 100
-    gain = evidence.probe.gain
-    wanted = known * ((gain.high - gain.value) / WIDTH_WANTED) ** 2
-    wanted = max(wanted, 2 * known, 2 * SMALL)
+        wanted = max(wanted, ENOUGH_LABELS)
+    else:
+        gain = evidence.probe.gain
+        wanted = max(wanted, known * ((gain.high - gain.value) / WIDTH_WANTED) ** 2)
     step: int = 10 ** max(math.floor(math.log10(wanted)) - 1, 0)
     return math.ceil(wanted / step) * step
