@@ -98,7 +98,8 @@ def test_equal_classifiers_do_not_differ_and_the_interval_is_not_empty(labels) -
     found = difference(scores, scores, folds=5)
     assert (found.value, found.p_value) == (0.0, 1.0)
     assert found.low < 0 < found.high
-    assert not (found.is_better or found.is_worse)
+    assert not found.is_better
+    assert not found.is_worse
 
 
 def test_swapping_the_two_turns_the_sign(labels) -> None:

@@ -118,7 +118,8 @@ def test_structure_holds_the_singular_directions_of_the_scaled_adjacency() -> No
     root = 1 / np.sqrt(np.maximum(dense.sum(axis=1), 1))
     scaled = root[:, None] * dense * root
     found = structure(Operator.of(graph), np.arange(60), seed=0)[:, :-2]
-    np.testing.assert_allclose(found @ found.T, scaled @ scaled.T / (scaled**2).sum() * 60, atol=1e-4)
+    expected = 60 * scaled @ scaled.T / np.square(scaled).sum()
+    np.testing.assert_allclose(found @ found.T, expected, atol=1e-4)
 
 
 def test_structure_tells_degrees_as_logarithms() -> None:
