@@ -53,10 +53,10 @@ def random_edges(
 
 
 def dating(*, nodes: int = 300, column: bool, classes: int = 3, seed: int = 0) -> Graph:
-    """Two sides; partners have the same class, whom a node meets says nothing else."""
+    """Two sides: partners of class k are of class k + 1; a column, if any, knows nothing."""
     rng = np.random.default_rng(seed)
     half = nodes // 2
-    labels = np.concatenate([np.arange(half) % classes, np.arange(half) % classes])
+    labels = np.concatenate([np.arange(half) % classes, (np.arange(half) + 1) % classes])
     source = np.repeat(np.arange(half), 4)
     target = half + classes * rng.integers(0, half // classes, source.size) + labels[source]
     features = rng.normal(40, 10, size=(nodes, 1)) if column else None
