@@ -171,8 +171,9 @@ RULES = (
     Rule(TOO_FEW, "there are too few labels for the probe", lambda e: e.probe is None),
     Rule(
         "homophilic",
-        f"adjusted homophily is at least {HOMOPHILIC_FROM} (less one standard error, and beyond "
-        "chance), and averaging over neighbours is not worse than own features",
+        f"adjusted homophily is at least {HOMOPHILIC_FROM} and beyond chance (within one standard "
+        f"error of {HOMOPHILIC_FROM}: only if averaging over neighbours helps), and averaging over "
+        "neighbours is not worse than own features",
         lambda e: e.is_homophilic and not e.is_worse,
         (_ALIKE, _WORSE),
     ),
