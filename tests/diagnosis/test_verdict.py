@@ -80,6 +80,17 @@ def test_the_best_of_four_sources_needs_a_smaller_p_value() -> None:
     assert judge(made(gap(0.05, 0.012), NONE, NOTHING)).kind == "harmless"
 
 
+def test_own_features_that_are_nearly_always_right_leave_nothing_to_add() -> None:
+    """98 % of 400 nodes: however wide the interval, at most 2 points and 3 / 400 are left."""
+    wide = made(gap(0.0, NO, 0.2), NONE, NOTHING)
+    sure = replace(wide, probe=replace(wide.probe, own_score=0.98))
+    assert judge(wide).kind == TOO_FEW
+    assert judge(sure).kind == "little"
+    assert sure.most_added == pytest.approx(0.02 + 3 / 400)
+    few = replace(wide, probe=replace(wide.probe, own_score=1.0, nodes=20))
+    assert judge(few).kind == TOO_FEW  # none of 20 wrong: up to 15 % may be
+
+
 def test_homophily_from_a_handful_of_edges_is_not_believed() -> None:
     by_chance = made_chance(0.5, 0.3, p_homophily=0.2, error=0.3)
     assert judge(made(HELPS, HELPS, by_chance)).kind == "harmless"

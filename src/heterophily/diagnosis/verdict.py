@@ -56,9 +56,20 @@ class Evidence:
         return self.probe is not None and self.probe.gain.is_better
 
     @property
+    def most_added(self) -> float:
+        """How much the graph may add at most: the interval's end, or what is left to be right.
+
+        Of n nodes without an error up to 3 / n may still be wrong (the rule of three).
+        """
+        if self.probe is None:
+            return 1.0
+        left = 1.0 - self.probe.own_score + 3.0 / self.probe.nodes
+        return min(self.probe.gain.high, left)
+
+    @property
     def may_help(self) -> bool:
         """Whether it cannot be excluded that the graph helps a lot."""
-        return self.probe is None or self.probe.gain.high > TOO_WIDE
+        return self.most_added > TOO_WIDE
 
     def how_sure_help(self) -> Strength:
         """How sure the answer is, yes or no."""
@@ -66,7 +77,7 @@ class Evidence:
         gain = self.probe.gain
         if self.helps:
             return _by_p(gain.p_value)
-        return _step(gain.high, medium=0.05, high=0.02)
+        return _step(self.most_added, medium=0.05, high=0.02)
 
     # --- is averaging worse than own features? -------------------------------------------------
 
