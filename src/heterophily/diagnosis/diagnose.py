@@ -47,6 +47,7 @@ class Diagnosis:
     spreads: dict[str, float] | None = None  # of each metric, when only some nodes are labelled
     source: str = ""
     seed: int = 0
+    quick: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data: graph, verdict, metrics, probe, next."""
@@ -149,6 +150,7 @@ def diagnose(
         spreads=spreads,
         source=named,
         seed=seed,
+        quick=quick,
     )
 
 

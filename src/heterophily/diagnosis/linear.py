@@ -72,17 +72,19 @@ def linear_scores(
     settings: Mapping[str, tuple[str, ...]],
     labels: Nodes,
     *,
+    num_classes: int,
     train: Nodes,
     held: Nodes,
     test: Nodes,
 ) -> dict[str, Floats]:
-    r"""Return for each setting the scores of the test nodes, (n, C), the highest one being right.
+    r"""Return for each setting the scores of the test nodes, (n, C): the largest is the answer.
 
     A setting names blocks of columns. Its classifier minimises
     :math:`\|T - \Phi W - 1 b^\top\|^2 + \alpha \|W\|^2` with targets T of +1 for the class and -1
     elsewhere. The penalty, and the balance between the block "own" and the others, are those with
     the smallest squared error on the ``held`` nodes after fitting the ``train`` nodes; then it
-    is fitted again on both. Test nodes are not looked at.
+    is fitted again on both. Labels of test nodes are not looked at. A class without a training
+    node has the score -1 everywhere, and some other class always has more.
     """
     known = np.concatenate([train, held])
     names = [name for name, block in blocks.items() if block.shape[1]]
@@ -94,7 +96,7 @@ def linear_scores(
         places[name] = np.arange(start, start + block.shape[1])
         start += block.shape[1]
     base = np.hstack(parts)
-    targets = 2.0 * np.eye(int(labels.max()) + 1)[labels] - 1.0
+    targets = 2.0 * np.eye(num_classes)[labels] - 1.0
     first, second = (Sums.of(base[rows], targets[rows]) for rows in (train, held))
     both = first + second
     found = {}
@@ -121,17 +123,31 @@ def linear_scores(
 
 
 def predict_all(
-    own: Floats, labels: Nodes, signal: NDArray[np.float32], train: Nodes, held: Nodes
+    own: Floats,
+    labels: Nodes,
+    signal: NDArray[np.float32],
+    *,
+    num_classes: int,
+    train: Nodes,
+    held: Nodes,
 ) -> Nodes:
     """Return the class that a ridge classifier on own columns gives every node, (N,).
 
     ``own`` (n, D) are the columns of the nodes whose ``labels`` are known, ``signal`` (N, D) those
-    of all nodes.
+    of all nodes. The scores of the zero row and of the unit rows tell those of any other row.
     """
-    every = np.vstack([own, signal])
-    test = np.arange(own.shape[0], every.shape[0])
-    padded = np.concatenate([labels, np.zeros(test.size, np.int64)])
-    scores = linear_scores(
-        {"own": every}, {"own": ("own",)}, padded, train=train, held=held, test=test
-    )
-    return np.asarray(scores["own"].argmax(axis=1), dtype=np.int64)
+    count, depth = own.shape
+    rows = np.vstack([own, np.zeros((1, depth)), np.eye(depth)])
+    asked = np.arange(count, rows.shape[0])
+    padded = np.concatenate([labels, np.zeros(asked.size, np.int64)])
+    offset, *units = linear_scores(
+        {"own": rows},
+        {"own": ("own",)},
+        padded,
+        num_classes=num_classes,
+        train=train,
+        held=held,
+        test=asked,
+    )["own"]
+    weights = (np.array(units) - offset).astype(np.float32)
+    return np.asarray((signal @ weights + offset).argmax(axis=1), dtype=np.int64)

@@ -52,12 +52,19 @@ class NeighbourLabels:
         are; how many there are is a column too.
         """
         parts = []
-        for counts, weight in ((self.one, 1.0), (self.two, None)):
-            nodes = np.arange(self.fold.size)
-            seen = counts.sum(axis=0) - counts[test]
-            is_training = self.fold != test
-            seen[is_training] -= counts[self.fold[is_training], nodes[is_training]]
-            total = np.maximum(seen.sum(axis=1, keepdims=True), 0.0)
-            pull = weight if weight is not None else 0.5 * float(np.median(total)) + 1e-6
+        for counts, is_count in ((self.one, True), (self.two, False)):
+            seen = self._seen(counts, test)
+            total = seen.sum(axis=1, keepdims=True)
+            some = total[total > 0]
+            pull = 1.0 if is_count or not some.size else 0.5 * float(np.median(some))
             parts += [(seen + pull * prior) / (total + pull), np.log1p(total / pull)]
-        return np.hstack(parts).astype(np.float64)
+        return np.hstack(parts)
+
+    def _seen(self, counts: NDArray[np.float32], test: int) -> Floats:
+        """Return what each node may see, (n, C). Sums, no differences: rounding tells nothing."""
+        seen = np.empty(counts.shape[1:])
+        for mine in range(counts.shape[0] - 1):
+            nodes = np.flatnonzero(self.fold == mine)
+            others = np.setdiff1d(np.arange(counts.shape[0]), [mine, test])
+            seen[nodes] = counts[np.ix_(others, nodes)].sum(axis=0)
+        return seen

@@ -178,7 +178,7 @@ def gains_chart(probe: Probe) -> str:
 
 def diagnose_command(diagnosis: Diagnosis) -> str:
     """Return the command that gives this diagnosis again."""
-    quick = "" if diagnosis.probe is not None else " --quick"
+    quick = " --quick" if diagnosis.quick else ""
     return f"heterophily diagnose {diagnosis.source}{quick} --seed {diagnosis.seed}"
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -148,26 +147,32 @@ def difference(first: NodeScores, second: NodeScores, *, folds: int) -> Differen
     The variance is that of the differences node by node, times :math:`1 + k / (k - 1)` for k
     folds: training sets of different folds overlap, so folds are not independent (Nadeau and
     Bengio 2003, with their variance over folds estimated from the nodes). Differences that are the
-    same for all n nodes get the variance of one node that differs by 1.
+    same for all n nodes get the variance of one node that differs by 1. Degrees of freedom are
+    those of Welch and Satterthwaite, so that a rare class counts with its few nodes.
     """
     gap = first.values - second.values
     value = _total(gap, first.groups, first.is_sum)
-    variance, freedom = 0.0, 1
+    parts, sizes = [], []
     for nodes, weight in first.groups:
         found = gap[nodes][np.isfinite(gap[nodes])]
         if found.size:
-            spread = max(float(found.var()), 1.0 / found.size)
-            variance += weight**2 * spread / found.size
-            freedom = max(freedom, found.size - 1)
-    error = float(np.sqrt((1.0 + folds / (folds - 1)) * variance))
-    if not np.isfinite(value) or error == 0.0:
-        return Difference(0.0, -1.0, 1.0, 1.0)
+            parts.append(weight**2 * max(float(found.var()), 1.0 / found.size) / found.size)
+            sizes.append(max(found.size - 1, 1))
+    if not parts:
+        return Difference(0.0, -1.0, 1.0, 1.0)  # nothing was scored: nothing is known
+    variance = np.array(parts)
+    error = float(np.sqrt((1.0 + folds / (folds - 1)) * variance.sum()))
+    freedom = float(variance.sum() ** 2 / (variance**2 / sizes).sum())
     reach = float(stats.t.ppf(0.5 + 0.5 * LEVEL, freedom)) * error
     p_value = float(2.0 * stats.t.sf(abs(value) / error, freedom))
     return Difference(value, value - reach, value + reach, p_value)
 
 
 def average(many: list[NodeScores]) -> NodeScores:
-    """Return the mean over repeats of the cross-validation, node by node."""
-    values: Any = np.mean([one.values for one in many], axis=0)
-    return NodeScores(values, many[0].groups, many[0].is_sum)
+    """Return the mean over repeats of the cross-validation, node by node, of those that scored."""
+    values = np.array([one.values for one in many])
+    scored = np.isfinite(values)
+    count = scored.sum(axis=0)
+    total = np.where(scored, values, 0.0).sum(axis=0)
+    mean = np.divide(total, count, out=np.full(count.shape, np.nan), where=count > 0)
+    return NodeScores(mean, many[0].groups, many[0].is_sum)

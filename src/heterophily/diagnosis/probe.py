@@ -197,6 +197,24 @@ def stratified_folds(labels: Nodes, *, folds: int, rng: np.random.Generator) -> 
     return fold
 
 
+def _draw_nodes(
+    labels: Nodes, labelled: Nodes, limit: int, score: str, rng: np.random.Generator
+) -> Nodes:
+    """Draw ``limit`` labelled nodes, in order.
+
+    ROC AUC does not depend on how large the classes are, but needs nodes of both: then a quarter
+    of the nodes, where there are so many, is of the rare class.
+    """
+    order = rng.permutation(labelled)
+    if score == "roc-auc":
+        counts = np.bincount(labels[labelled])
+        is_rare = labels[order] == np.flatnonzero(counts == counts[counts > 0].min())[0]
+        rare = order[is_rare]
+        kept = rare[: max(limit // 4, limit * rare.size // order.size)]
+        order = np.concatenate([kept, order[~is_rare]])
+    return np.sort(order[:limit])
+
+
 class _Probing:
     """One run of the probe: the columns of a sample of nodes, and who was asked what."""
 
@@ -208,12 +226,12 @@ class _Probing:
         self.notes: list[str] = []
         limit = min(max_nodes, QUICK_NODES) if quick else max_nodes
         self.rows = labelled
+        self.score = score_for(graph.labels)
         if labelled.size > limit:
             self.notes.append(f"{limit:,} of {labelled.size:,} labelled nodes, drawn at random")
-            self.rows = np.sort(self.rng.choice(labelled, limit, replace=False))
+            self.rows = _draw_nodes(graph.labels, labelled, limit, self.score, self.rng)
         self.num_classes = graph.num_classes
         self.labels = graph.labels[self.rows]
-        self.score = score_for(graph.labels)
         self.positive = np.unique(graph.labels[labelled])  # of two classes, the one called 1
         self.repeats = 3 if self.rows.size < FEW else 2 if self.rows.size < SOME else 1
         self.repeats = 1 if quick else self.repeats
@@ -314,10 +332,11 @@ class _Probing:
                     "held": np.flatnonzero(fold == held),
                     "test": np.flatnonzero(fold == test),
                 }
-                scores = linear_scores(blocks, settings, self.labels, **parts)
+                scores = linear_scores(
+                    blocks, settings, self.labels, num_classes=self.num_classes, **parts
+                )
                 for name, values in scores.items():
-                    found[name][parts["test"], : values.shape[1]] = values
-                    found[name][parts["test"], values.shape[1] :] = -np.inf
+                    found[name][parts["test"]] = values
             for name, values in found.items():
                 self._note("linear", name, values, fold)
 
@@ -346,10 +365,14 @@ class _Probing:
             self._note("trees", setting, found, fold)
 
     def ask_largest_class(self) -> None:
-        """Answer the largest class of the training folds: what needs nothing at all."""
+        """Answer the largest class: what needs nothing at all.
+
+        The largest of all nodes: with classes of equal size, that of the training folds would be
+        wrong more often than any guess, as the test fold has fewer of it.
+        """
+        shares = np.bincount(self.labels, minlength=self.num_classes) / self.labels.size
         for fold, _ in self.folds:
-            found = np.stack([self.prior(fold, test) for test in range(FOLDS)])[fold]
-            self._note("largest class", "own", found, fold)
+            self._note("largest class", "own", np.tile(shares, (fold.size, 1)), fold)
 
     def _note(self, learner: str, setting: str, scores: Floats, fold: Nodes) -> None:
         labels = self.labels
@@ -434,7 +457,14 @@ class _Probing:
                 held = np.flatnonzero(fold == (test + 1) % FOLDS)
                 fitted = np.flatnonzero((fold != test) & (fold != (test + 1) % FOLDS))
                 guesses.append(
-                    predict_all(self.blocks["own"], self.labels, self.signal, fitted, held)
+                    predict_all(
+                        self.blocks["own"],
+                        self.labels,
+                        self.signal,
+                        num_classes=self.num_classes,
+                        train=fitted,
+                        held=held,
+                    )
                 )
             else:
                 columns = self.tree_columns("own", np.empty((0, 0)))

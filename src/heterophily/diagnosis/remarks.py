@@ -37,8 +37,9 @@ def _bias(graph: Graph, metrics: MetricValues, verdict: Verdict) -> str:
     corrected = chance.informativeness.corrected
     if value - corrected < FEW_LABELS:
         return ""
+    share = "mostly" if corrected < 0.5 * value else "partly"
     return (
-        f"Label informativeness {value:.3f} is mostly chance with so few labelled edges "
+        f"Label informativeness {value:.3f} is {share} chance with so few labelled edges "
         f"({chance.edges:,}): corrected it is {corrected:.3f}, and the verdict uses that."
     )
 

@@ -64,8 +64,12 @@ class Operator:
 
 
 def own_signal(graph: Graph, *, seed: int) -> NDArray[np.float32]:
-    """Return the features of all nodes as at most 128 scaled columns, (N, D)."""
+    """Return the features of all nodes as at most 128 scaled and centred columns, (N, D).
+
+    Centred, as the mean over no neighbours is 0: then that is the average, not an outlier.
+    """
     signal = compress(scale_features(graph.features), seed=seed, columns=FEATURE_COLUMNS)
+    signal = signal - signal.mean(axis=0)
     return np.ascontiguousarray(signal, dtype=np.float32)
 
 

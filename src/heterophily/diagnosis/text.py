@@ -67,7 +67,12 @@ def render(diagnosis: Diagnosis) -> Any:
     parts += [*(Text(f"Note: {printable(note)}") for note in diagnosis.notes)]
     parts += [
         Text(f"Next: {printable(diagnosis.next.why)}."),
-        Text(f"  {printable(diagnosis.next.command)}", style="bold"),
+        Text(
+            f"  {printable(diagnosis.next.command)}",
+            style="bold",
+            no_wrap=True,
+            overflow="ignore",  # a command is copied: it is one line, however long
+        ),
     ]
     return Group(*parts)
 
@@ -77,9 +82,8 @@ def as_text(diagnosis: Diagnosis) -> str:
     from rich.console import Console
 
     file = io.StringIO()
-    Console(file=file, width=_WIDTH, color_system=None, legacy_windows=False).print(
-        render(diagnosis)
-    )
+    console = Console(file=file, width=_WIDTH, color_system=None, legacy_windows=False)
+    console.print(render(diagnosis), crop=False)
     return "\n".join(line.rstrip() for line in file.getvalue().splitlines())
 
 

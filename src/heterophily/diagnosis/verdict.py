@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
-from heterophily.diagnosis.paired import SIGNIFICANT, SMALL, Difference
+from heterophily.diagnosis.paired import SIGNIFICANT, Difference
 from heterophily.diagnosis.probe import FROM_GRAPH, Probe
 from heterophily.diagnosis.shuffle import EdgeChance, Shuffled
 
@@ -26,6 +26,9 @@ TOO_WIDE = 0.10
 
 WIDTH_WANTED = 0.05
 """Half the width of the interval of the gain that would settle the question."""
+
+ENOUGH_LABELS = 100
+"""Labelled nodes to begin with, where there are too few for any comparison."""
 
 
 class Strength(IntEnum):
@@ -53,9 +56,20 @@ class Evidence:
         return self.probe is not None and self.probe.gain.is_better
 
     @property
+    def most_added(self) -> float:
+        """How much the graph may add at most: the interval's end, or what is left to be right.
+
+        Of n nodes without an error up to 3 / n may still be wrong (the rule of three).
+        """
+        if self.probe is None:
+            return 1.0
+        left = 1.0 - self.probe.own_score + 3.0 / self.probe.nodes
+        return min(self.probe.gain.high, left)
+
+    @property
     def may_help(self) -> bool:
         """Whether it cannot be excluded that the graph helps a lot."""
-        return self.probe is None or self.probe.gain.high > TOO_WIDE
+        return self.most_added > TOO_WIDE
 
     def how_sure_help(self) -> Strength:
         """How sure the answer is, yes or no."""
@@ -63,7 +77,7 @@ class Evidence:
         gain = self.probe.gain
         if self.helps:
             return _by_p(gain.p_value)
-        return _step(gain.high, medium=0.05, high=0.02)
+        return _step(self.most_added, medium=0.05, high=0.02)
 
     # --- is averaging worse than own features? -------------------------------------------------
 
@@ -168,8 +182,9 @@ RULES = (
     Rule(TOO_FEW, "there are too few labels for the probe", lambda e: e.probe is None),
     Rule(
         "homophilic",
-        f"adjusted homophily is at least {HOMOPHILIC_FROM} (less one standard error, and beyond "
-        "chance), and averaging over neighbours is not worse than own features",
+        f"adjusted homophily is at least {HOMOPHILIC_FROM} and beyond chance (within one standard "
+        f"error of {HOMOPHILIC_FROM}: only if averaging over neighbours helps), and averaging over "
+        "neighbours is not worse than own features",
         lambda e: e.is_homophilic and not e.is_worse,
         (_ALIKE, _WORSE),
     ),
@@ -325,10 +340,11 @@ def labels_needed(evidence: Evidence) -> int:
     The width of an interval falls with the root of the number of labels.
     """
     known = max(evidence.labelled, 1)
+    wanted = 2.0 * known
     if evidence.probe is None:
-        return 100
-    gain = evidence.probe.gain
-    wanted = known * ((gain.high - gain.value) / WIDTH_WANTED) ** 2
-    wanted = max(wanted, 2 * known, 2 * SMALL)
+        wanted = max(wanted, ENOUGH_LABELS)
+    else:
+        gain = evidence.probe.gain
+        wanted = max(wanted, known * ((gain.high - gain.value) / WIDTH_WANTED) ** 2)
     step: int = 10 ** max(math.floor(math.log10(wanted)) - 1, 0)
     return math.ceil(wanted / step) * step

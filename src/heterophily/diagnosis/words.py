@@ -110,7 +110,10 @@ def _averaging(probe: Probe) -> str:
 
 
 def _homophilic(verdict: Verdict, probe: Probe) -> str:
-    helps = _adds(verdict, probe) or f"own features do as well without them ({_largest(probe)})"
+    helps = (
+        _adds(verdict, probe)
+        or f"nothing from the graph adds to {_base(probe)} ({_largest(probe)})"
+    )
     return f"homophilic: neighbours tend to share a class; {helps}"
 
 
