@@ -32,7 +32,9 @@ def run(data_folder):
 
 def test_json_has_the_numbers(run):
     data = json.loads(run("acm-gcn", "texas", "--preset", "paper", "--json"))
-    assert (data["model"], data["graph"], data["protocol"]) == ("acm-gcn", "texas", "random")
+    assert (data["model"], data["graph"], data["split_rule"]) == (
+        "acm-gcn", "texas", "paper-random",
+    )  # fmt: skip
     assert len(data["test_accuracy"]["values"]) == 2
     assert data["published"]["mean"] == 0.9492
 

@@ -169,3 +169,14 @@ def test_the_diagnosis_of_a_directed_graph_is_that_of_its_undirected_twin(graph,
     found = auto(twin, **QUICK)
     assert found.verdict == chosen.verdict
     assert choice(found) == choice(chosen)  # nothing to turn round: the same candidates
+
+
+def test_a_fold_without_the_rare_class_is_left_out_of_a_score_that_is_undefined_there():
+    rng = np.random.default_rng(0)
+    labels = np.array([0] * 45 + [1] * 5)  # four of the five are dealt out to five folds
+    source, target = rng.integers(0, 50, (2, 120))
+    rare = Graph.from_edges(source, target, labels=labels, features=rng.random((50, 3)))
+    result = auto(rare, score="roc-auc", **QUICK)
+    assert any(np.isnan(value) for value in result.finalists[0].scores.values())
+    assert np.isfinite(result.finalists[0].mean)
+    assert np.isfinite(result.choice.score)

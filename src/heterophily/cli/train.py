@@ -20,7 +20,12 @@ if TYPE_CHECKING:
 ModelArgument = Annotated[
     str, typer.Argument(help="A model, spelled as in the paper: acm-gcn. Or auto: choose for me.")
 ]
-Splits = Annotated[str, typer.Option(help="random (60/20/20), fixed (of the data) or public.")]
+_RULES = "random (60/20/20, every class in each part), fixed (of the data), paper-random, public"
+Splits = Annotated[str, typer.Option(help=f"{_RULES}.")]
+PresetSplits = Annotated[
+    str | None,
+    typer.Option(help=f"{_RULES} (default: random; with --preset, paper-random)."),
+]
 Repeats = Annotated[
     int | None,
     typer.Option(help="Number of runs [default: 10; with fixed splits, each split once]."),
@@ -35,7 +40,7 @@ AUTO = "auto"
 def train(
     model: ModelArgument,
     graph: sources.GraphArgument = None,
-    splits: Splits = "random",
+    splits: PresetSplits = None,
     repeats: Repeats = None,
     seed: Annotated[int, typer.Option(help="Seed of splits, weights and dropout.")] = 0,
     preset: Annotated[
@@ -143,7 +148,7 @@ def train(
             sources.open_source(graph, **read, **where),
             source=graph,
             read=read,
-            splits=splits,
+            splits=splits or "random",
             out=out,
             overwrite=overwrite,
             as_json=json,
@@ -163,7 +168,10 @@ def train(
     )
     if for_auto:
         raise InputError(f"--{next(iter(for_auto))} is for heterophily train auto, not for {model}")
+    from dataclasses import replace
+
     from heterophily.experiments import train as experiments
+    from heterophily.experiments.split_rules import default_rule, number_of_runs, splits_of
     from heterophily.models.catalog import MODELS
     from heterophily.prediction import build
     from heterophily.training.progress import progress_bar
@@ -175,20 +183,19 @@ def train(
         if found.get("model", model) != model:
             raise InputError(f"--config {settings} is for the model {found['model']}, not {model}")
         options, config = found["options"] | options, found["config"] | config
-    opened, recipe = _open(model, graph, splits, preset, read, where)
+    rule = splits or default_rule(preset)
+    opened, recipe = _open(model, graph, rule, preset, read, where)
     spec = MODELS[model]
     # The tables print settings that some models have no use for.
     options = {key: v for key, v in recipe.options.items() if spec.accepts(key)} | options
     trainer = recipe.config.replace(**config)
-    given = experiments.public_splits(graph or "", **where) if splits == "public" else None
-    batch = experiments.splits_of(opened, splits, given, repeats, seed)
+    batch = splits_of(opened, rule, repeats=repeats, seed=seed, dataset=graph, **where)
     with progress_bar(f"{model} on {graph or 'your graph'}") as progress:
         report = experiments.train(
             model,
             opened,
-            protocol=splits,
-            splits=batch,
-            repeats=repeats,
+            splits=batch if rule == "public" else rule,
+            repeats=number_of_runs(rule, batch, repeats),
             seed=seed,
             options=options,
             config=trainer,
@@ -197,6 +204,7 @@ def train(
             engine=engine or "auto",
             progress=progress,
         )
+    report = replace(report, split_rule=rule)
     network = build.network_of(report, options, trainer)
     scored = build.score_report(report, opened, batch, network)
     if out is not None:
@@ -226,7 +234,7 @@ def _open(
     from heterophily.data.source import open_graph
     from heterophily.errors import lookup
     from heterophily.experiments.presets import Recipe, recipe
-    from heterophily.experiments.train import SPLIT_RULES
+    from heterophily.experiments.split_rules import SPLIT_RULES
 
     lookup(SPLIT_RULES, "split rule", splits)
     if preset is None:
@@ -281,7 +289,7 @@ def _show(
 
 def _text(data: dict[str, Any], splits: int) -> str:
     """Return the report as lines for people; accuracies are fractions."""
-    lines = [f"{data['model']} on {data['graph']}, {splits} {data['protocol']} split(s)"]
+    lines = [f"{data['model']} on {data['graph']}, {splits} {data['split_rule']} split(s)"]
 
     def add(name: str, text: str) -> None:
         lines.append(f"  {name:<20} {text}")

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from heterophily.data.splits import SplitBatch
 from heterophily.experiments.paper import Published
 from heterophily.training.replicas import FitResults
 
@@ -22,7 +23,8 @@ class TrainReport:
 
     model: str
     graph: str
-    protocol: str
+    split_rule: str
+    splits: SplitBatch
     hyperparameters: Mapping[str, Any]
     results: FitResults
     published: Published | None
@@ -58,7 +60,7 @@ class TrainReport:
         return {
             "model": self.model,
             "graph": self.graph,
-            "protocol": self.protocol,
+            "split_rule": self.split_rule,
             "hyperparameters": dict(self.hyperparameters),
             "test_accuracy": self.test_accuracy,
             "validation_accuracy": self.validation_accuracy,

@@ -15,6 +15,7 @@ from heterophily.data.splits import SplitBatch
 from heterophily.diagnosis.diagnose import diagnose
 from heterophily.diagnosis.verdict import Verdict
 from heterophily.errors import InputError, lookup
+from heterophily.evaluation.coverage import gap_remarks
 from heterophily.evaluation.scores import SCORES, score_for
 from heterophily.filters.direction import is_one_way, turned
 from heterophily.prediction.candidates import Family, draw, families_for
@@ -233,10 +234,15 @@ def auto(
         estimate=judged,
         estimate_of_choice=judged if ensemble is choice else _judge(choice, graph, batch)[1],
         replicas=bench.trained + again.trained,
-        notes=tuple(bench.notes),
+        notes=(*_gaps(graph, batch), *bench.notes),
         interrupted=interrupted,
         config=chosen_config,
     )
+
+
+def _gaps(graph: Graph, splits: SplitBatch) -> tuple[str, ...]:
+    """Say which classes no model learns and no score judges; folds may lack validation nodes."""
+    return gap_remarks(graph.labels, splits, graph.class_names, "random", parts=("train", "test"))
 
 
 def _judge(ensemble: Ensemble, graph: Graph, splits: SplitBatch) -> tuple[float, Estimate]:

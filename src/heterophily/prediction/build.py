@@ -139,7 +139,7 @@ def model_of_report(
         votes.append(Vote(0, state, number % len(splits), number // len(splits)))
     card = {
         "recipe": "train",
-        "splits": splits_card(splits, report.protocol, seed),
+        "splits": splits_card(splits, report.split_rule, seed),
         "metrics": scored.to_dict(),
         "metrics_note": "of single replicas, each on the test nodes of its own split",
         **(extra or {}),
