@@ -47,7 +47,9 @@ def test_ten_equal_splits_are_not_ten_times_the_evidence():
 
 def test_the_spread_over_splits_can_widen_the_interval():
     steady = score_interval("accuracy", [0.5] * 4, sizes(2000, splits=4))
-    wild = score_interval("accuracy", [0.3, 0.7, 0.4, 0.6], sizes(2000, splits=4))
+    wild = score_interval("accuracy", [0.3, 0.7, 0.4, 0.6, 0.5], sizes(2000, splits=5))
+    few = score_interval("accuracy", [0.3, 0.7], sizes(2000, splits=2))
+    assert few == steady  # of two splits the spread itself is unknown
     assert wild.low < steady.low < steady.high < wild.high
 
 

@@ -45,7 +45,7 @@ def test_with_test_sets_that_differ_each_is_judged_by_its_own_members(graph):
     result = auto(graph, splits=splits, **{**QUICK, "max_trials": 2, "seeds": 1})
     values = result.estimate.scores["accuracy"]
     assert len(values) == 3
-    assert result.estimate.spread("accuracy") == pytest.approx(np.std(values))
+    assert result.to_dict()["test"]["accuracy"]["std"] == pytest.approx(np.std(values))
     for number, value in enumerate(values):
         mine = [m.probabilities for m in result.ensemble.members if m.split == number]
         rows = np.flatnonzero(splits[number].test)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from heterophily.data.graph import Graph
     from heterophily.experiments.presets import Recipe
     from heterophily.experiments.train_report import TrainReport
-    from heterophily.prediction.build import Scored
+    from heterophily.prediction.build import Calibrated
 
 ModelArgument = Annotated[
     str, typer.Argument(help="A model, spelled as in the paper: acm-gcn. Or auto: choose for me.")
@@ -206,7 +207,7 @@ def train(
         )
     report = replace(report, split_rule=rule)
     network = build.network_of(report, options, trainer)
-    scored = build.score_report(report, opened, batch, network)
+    calibrated = build.calibrate_report(report)
     if out is not None:
         from heterophily.cli.auto import feature_names, reading
         from heterophily.prediction.folder import save_model
@@ -214,10 +215,10 @@ def train(
         extra = {"read": reading(read) | dict(recipe.graph)}
         names = feature_names(read)
         kept = build.model_of_report(
-            report, opened, batch, network, scored, seed=seed, feature_names=names, extra=extra
+            report, network, calibrated, seed=seed, feature_names=names, extra=extra
         )
         save_model(out, kept, overwrite=overwrite)
-    _show(report, scored, recipe, out, as_json=json)
+    _show(report, calibrated, recipe, out, as_json=json)
     if report.results.interrupted:
         raise typer.Exit(130)
 
@@ -270,11 +271,13 @@ def _parsed(pairs: list[str]) -> dict[str, Any]:
 
 
 def _show(
-    report: TrainReport, scored: Scored, recipe: Recipe, out: Path | None, *, as_json: bool
+    report: TrainReport, calibrated: Calibrated, recipe: Recipe, out: Path | None, *, as_json: bool
 ) -> None:
-    data = report.to_dict()
+    data = report.to_dict() | report.evaluation.to_dict()
     data["hyperparameters"] |= recipe.graph
-    data |= {"scores": scored.to_dict(), "temperature": scored.temperature}
+    data["scores"] |= calibrated.to_dict()
+    data |= {"temperature": calibrated.temperature}
+    data["remarks"] = [*report.remarks, *report.evaluation.remarks]
     if out is not None:
         data["model_folder"] = str(out)
     if as_json:
@@ -282,35 +285,34 @@ def _show(
 
         print(json_module.dumps(data))
     else:
-        print(_text(data, len(report.results)))
-    for remark in report.remarks:
+        print(_text(report, data))
+    for remark in data["remarks"]:
         print(f"note: {remark}", file=sys.stderr)
 
 
-def _text(data: dict[str, Any], splits: int) -> str:
-    """Return the report as lines for people; accuracies are fractions."""
-    lines = [f"{data['model']} on {data['graph']}, {splits} {data['split_rule']} split(s)"]
+def _text(report: TrainReport, data: dict[str, Any]) -> str:
+    """Return the report as lines for people; scores are fractions."""
+    from heterophily.report.evaluation_text import evaluation_lines, plus_minus
+
+    lines = [
+        f"{report.model} on {report.graph}, {len(report.results)} {report.split_rule} split(s)",
+        *evaluation_lines(report.evaluation),
+        "",
+    ]
 
     def add(name: str, text: str) -> None:
-        lines.append(f"  {name:<20} {text}")
+        lines.append(f"  {name:<22} {text}")
 
-    for name in ("test_accuracy", "validation_accuracy"):
-        add(name.replace("_", " "), plus_minus(data[name]["mean"], data[name]["std"]))
     if data["published"] is not None:
         paper = data["published"]
         add(
-            "published",
+            "published accuracy",
             f"{plus_minus(paper['mean'], paper['std'])}   "
             f"difference {paper['difference']:+.4f}   (table {paper['source']})",
         )
-    for name, title in SHOWN_SCORES.items():
-        spread = data["scores"][name]
-        add(title, plus_minus(spread["mean"], spread["std"]))
-    before, after = (data["scores"][name]["mean"] for name in CALIBRATION)
-    add(
-        "calibration error",
-        f"{before:.4f}, {after:.4f} with temperature {data['temperature']:.2f}",
-    )
+    spread = data["validation_accuracy"]
+    add("validation accuracy", plus_minus(spread["mean"], spread["std"]))
+    add("calibration error", calibration_text(data["scores"], data["temperature"]))
     add("epochs", f"{data['epochs']:.1f} per split")
     add("time", f"{data['ms_per_epoch']:.2f} ms per epoch")
     add("peak memory", f"{data['peak_memory_mb']:.0f} MB")
@@ -322,16 +324,9 @@ def _text(data: dict[str, Any], splits: int) -> str:
     return "\n".join(lines)
 
 
-SHOWN_SCORES = {
-    "balanced-accuracy": "balanced accuracy",
-    "macro-f1": "macro F1",
-    "roc-auc": "ROC AUC",
-}
-CALIBRATION = ("calibration-error", "calibration-error-scaled")
-
-
-def plus_minus(mean: float | None, std: float | None) -> str:
-    """Write a fraction and its spread."""
-    if mean is None:
-        return "undefined"
-    return f"{mean:.4f}" if std is None else f"{mean:.4f} ± {std:.4f}"
+def calibration_text(scores: Mapping[str, Any], temperature: float) -> str:
+    """Write both calibration errors."""
+    before, after = (
+        scores[name]["mean"] for name in ("calibration-error", "calibration-error-scaled")
+    )
+    return f"{before:.4f}, {after:.4f} with temperature {temperature:.2f}"

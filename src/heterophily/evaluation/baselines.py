@@ -68,6 +68,34 @@ class Baseline:
         """What it is, in words."""
         return TITLES[self.name]
 
+    def repeated(self, order: Sequence[int]) -> Baseline:
+        """Return the baseline on splits in another order, some of them more than once.
+
+        One that stands on the first splits only stays as it is: those must come first.
+        """
+        if len(self.labels) < self.of_splits:
+            return replace(self, of_splits=len(order))
+        labels = tuple(self.labels[place] for place in order)
+        votes = tuple(self.probabilities[place] for place in order)
+        return replace(self, labels=labels, probabilities=votes, of_splits=len(order))
+
+    def joined(self, groups: Sequence[Sequence[int]]) -> Baseline:
+        """Return the baseline on groups of splits with the same test nodes: the mean of votes.
+
+        Where only the first splits are known, a group stands on these, or is left out.
+        """
+        known = len(self.labels)
+        found = [[place for place in group if place < known] for group in groups]
+        found = [group for group in found if group]
+        return replace(
+            self,
+            labels=tuple(self.labels[group[0]] for group in found),
+            probabilities=tuple(
+                np.mean([self.probabilities[place] for place in group], axis=0) for group in found
+            ),
+            of_splits=len(groups),
+        )
+
     def scores(self, name: str) -> tuple[float, ...]:
         """Return a score on each of the first splits."""
         pairs = zip(self.labels, self.probabilities, strict=True)

@@ -25,6 +25,9 @@ DRAWS = 2000
 RESAMPLES = 400
 """Resamples of the test nodes of a single split, for the difference of two models."""
 
+ENOUGH_SPLITS = 5
+"""From so many splits on, their spread may widen the interval of a score."""
+
 _SEED = 0  # of these draws: the same nodes give the same interval
 _Z = float(stats.norm.ppf(0.5 + LEVEL / 2))
 
@@ -178,7 +181,8 @@ def score_interval(
     :func:`area_interval`; for more than two classes the mean of the bounds of every class against
     the rest. Balanced accuracy and macro F1: :func:`confusion_interval`, with the ``confusion``
     (C, C) of all splits together. Average precision has none. With several splits it is widened
-    to the corrected resampled t interval (:func:`mean_interval`), should that be wider.
+    to the corrected resampled t interval (:func:`mean_interval`), should that be wider; the spread
+    of fewer than five splits is too uncertain for that.
     """
     if not values or not np.isfinite(values).all():
         return None
@@ -186,7 +190,7 @@ def score_interval(
     if found is None:
         return None
     low, high = found.low, found.high
-    if len(values) > 1:
+    if len(values) >= ENOUGH_SPLITS:
         over = mean_interval(values, test_to_train=sizes.test_to_train)
         low, high = min(low, over.low), max(high, over.high)
     return Interval(max(0.0, low), min(1.0, high))

@@ -120,6 +120,7 @@ def train(
             *_remarks(results, count),
             *_beside_the_paper(name, graph.name, rule),
         ),
+        source=graph,
     )
 
 

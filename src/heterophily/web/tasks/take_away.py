@@ -93,8 +93,8 @@ def _write_model(graph: Graph, model: str, request: Mapping[str, Any], context: 
         progress=lambda *_: context.check(),
     )
     network = build.network_of(report, {}, config)
-    scored = build.score_report(report, graph, splits, network)
-    trained = build.model_of_report(report, graph, splits, network, scored, seed=seed)
+    calibrated = build.calibrate_report(report)
+    trained = build.model_of_report(report, network, calibrated, seed=seed)
     predict(trained, graph).to_csv(PREDICTIONS_FILE)
     folder = save_model("model", trained, overwrite=True)
     with atomic_path(MODEL_FILE) as temporary, zipfile.ZipFile(temporary, "w") as archive:
