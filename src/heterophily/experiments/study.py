@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from heterophily.errors import InputError, lookup
-from heterophily.experiments.paper import PROTOCOLS as SPLITS
 from heterophily.experiments.paper import Published
 from heterophily.experiments.presets import PRESETS
 from heterophily.experiments.published_tables import TABLES, Table, published_table
+from heterophily.experiments.split_rules import SPLIT_RULES
 
 PROTOCOLS = {
     "published": "the paper's optimal hyper-parameters as printed (probably chosen on test data)",
@@ -57,7 +57,8 @@ class Study:
     rows, datasets
         Both in the order of the paper.
     splits
-        ``"random"`` or ``"fixed"``; datasets in ``fixed`` have only their own.
+        A split rule, ``"paper-random"``, ``"random"`` or ``"fixed"``; datasets in ``fixed`` have
+        only their own.
     published, times
         Names of the published tables with the accuracies and the milliseconds per epoch.
     preset
@@ -75,7 +76,7 @@ class Study:
     place: str = ""
     rows: tuple[Row, ...] = ()
     datasets: tuple[str, ...] = ()
-    splits: str = "random"
+    splits: str = "paper-random"
     fixed: tuple[str, ...] = ()
     published: str | None = None
     times: str | None = None
@@ -85,7 +86,8 @@ class Study:
 
     def __post_init__(self) -> None:
         """Check every name once."""
-        lookup(SPLITS, f"split rule of study {self.name}", self.splits)
+        known = {name: rule for name, rule in SPLIT_RULES.items() if rule.settings is not None}
+        lookup(known, f"split rule of study {self.name}", self.splits)
         lookup(PRESETS, f"preset of study {self.name}", self.preset)
         for name in (self.published, self.times):
             if name is not None:
