@@ -12,6 +12,7 @@ MAX_COLUMNS = 256
 MAX_ENTRIES = 2**26  # of the dense result: a graph of 1e6 nodes gets 67 columns, half a gigabyte
 BASIS_ROWS = 20_000  # rows from which the projection is found
 WORDS_DENSITY = 0.3
+LARGEST = 1e100
 
 
 def scale_features(features: Any) -> Any:
@@ -23,6 +24,10 @@ def scale_features(features: Any) -> Any:
     """
     is_sparse = sp.issparse(features)
     values = features.data if is_sparse else features
+    largest = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
+    if largest > LARGEST:  # or its square is infinite
+        features = features / largest
+        values = features.data if is_sparse else features
     filled = np.count_nonzero(values) / max(features.shape[0] * features.shape[1], 1)
     if filled < WORDS_DENSITY and (values.size == 0 or values.min() >= 0):
         square = features.multiply(features) if is_sparse else np.square(features, dtype=np.float64)

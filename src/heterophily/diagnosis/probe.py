@@ -283,6 +283,8 @@ def _mixture(own: float, low: float, high: float, weights: tuple[float, float, f
     """Return the (2, 2) design whose kernel is that of the weighted stack [X, ÂX, X − ÂX]."""
     first, second, third = np.square([own, low, high]) * np.array(weights) / sum(weights)
     form = np.array([[first + third, -third], [-third, second + third]])
+    if not form.any():  # constant features: all channels are zero
+        return form
     return np.linalg.cholesky(form + 1e-12 * np.trace(form) * np.eye(2))
 
 

@@ -27,6 +27,7 @@ from heterophily.filters.normalization import Normalization, NormalizedAdjacency
 from heterophily.metrics.label_counts import label_counts, need_labels, one_hot_labels
 from heterophily.metrics.neighbour_classes import count_threads
 
+_LARGEST = 1e30  # of a feature; beyond it similarities could be infinite
 _BLOCK = 4096  # rows worked on at a time, so that temporary arrays stay small
 
 
@@ -152,6 +153,7 @@ def feature_class_means(
     features = graph.features
     if features is None:
         raise InputError(f"{metric} of {graph.name!r} is undefined: the graph has no features")
+    features = _in_range(features)
     norms, row_scale = _row_norms(features, normalize_features)
     if not norms[is_compared].any():
         raise InputError(
@@ -183,6 +185,13 @@ def feature_class_means(
     )
     class_bound = (totals / np.maximum(sizes, 1)).max()
     return _feature_means(affinity, bound * class_bound, graph.labels, is_compared)
+
+
+def _in_range(features: Any) -> Any:
+    """Return features whose fourth powers are finite; the sign of a gap has no unit."""
+    values = features.data if sp.issparse(features) else features
+    largest = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
+    return features / np.float64(largest) if largest > _LARGEST else features
 
 
 def _times_class_sums(features: Any, spread: NDArray[np.float64]) -> NDArray[np.float64]:
