@@ -138,7 +138,13 @@ def _sorted(keys: NDArray[np.uint64], values: Weights) -> tuple[NDArray[np.uint6
 def _sums(values: Weights, is_new: NDArray[np.bool_]) -> Weights:
     if values is None or not values.size:
         return values
-    return np.asarray(np.add.reduceat(values, np.flatnonzero(is_new)))
+    with np.errstate(over="ignore"):
+        found = np.asarray(np.add.reduceat(values, np.flatnonzero(is_new)))
+    if not np.isfinite(found).all():
+        raise InputError(
+            "the weights of a repeated edge add up to infinity; divide all weights by a number"
+        )
+    return found
 
 
 def _row_cuts(keys: NDArray[np.uint64]) -> list[int]:
@@ -260,7 +266,10 @@ def adjacency_from_edges(
     if loop_nodes.size and self_loops == "keep":
         keys = np.concatenate([keys, loop_nodes.astype(np.uint64) * _LOOP])
         if values is not None:
-            values = np.concatenate([values, np.bincount(occurrence, weights=loop_values)])
+            merged = np.bincount(occurrence, weights=loop_values)
+            if not np.isfinite(merged).all():
+                raise InputError("the weights of a repeated self loop add up to infinity")
+            values = np.concatenate([values, merged])
         keys, values = _sorted(keys, values)
     matrix = _seal(_csr(keys, values, num_nodes), is_symmetric=direction == "drop")
     notes = EdgeNotes(
