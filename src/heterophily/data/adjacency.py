@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from heterophily.data.memory import need
 from heterophily.errors import InputError
 
 Direction = Literal["drop", "keep"]
@@ -23,6 +24,7 @@ _ROW_SHIFT, _COLUMN_SHIFT = np.uint64(33), np.uint64(1)
 _END_MASK = np.uint64(0x7FFFFFFF)
 _REVERSED = np.uint64(1)
 _LOOP = np.uint64((1 << 33) + (1 << 1))  # times a node: the key of its loop
+_NODE_BYTES, _EDGE_BYTES = 24, 40  # what building takes at its peak, about
 _BLOCK = 1 << 15  # keys worked on at a time: fits the cache
 _WORTH_A_THREAD = 1 << 20  # keys below which a thread costs more than it saves
 _MOST_THREADS = 4  # more only wait for memory
@@ -227,6 +229,10 @@ def adjacency_from_edges(
     if first.size != second.size:
         raise InputError(f"source has {first.size} entries but target has {second.size}")
     rows = first.size
+    need(
+        num_nodes * _NODE_BYTES + rows * (_EDGE_BYTES + (0 if weight is None else 16)),
+        f"a graph of {num_nodes:,} nodes and {rows:,} edges",
+    )
     values = _checked_weight(weight, rows)
     zero_weights = 0
     if values is not None and not values.all():

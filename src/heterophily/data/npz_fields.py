@@ -18,6 +18,7 @@ Arrays = dict[str, NDArray[Any]]
 CSR_FIELDS = ("x_data", "x_indices", "x_indptr", "x_shape")
 SPLIT_FIELDS = {"fixed": "split", "public": "public"}
 SPLIT_PARTS = ("train", "val", "test")
+FREE_NODES, NODES_PER_END = 10_000_000, 10  # a number alone may claim so many nodes
 KNOWN_FIELDS = {
     *("edge_index", "edge_weight", "x", "y", "unlabelled", "split_count", "class_names"),
     *("node_ids", "name", "remarks", "num_nodes", "is_directed", "has_self_loops"),
@@ -169,7 +170,13 @@ def _num_nodes(path: Path, arrays: Arrays, labels: NDArray[Any] | None, features
     if len(set(counts.values())) > 1:
         told = ", ".join(f"{field!r} {count:,}" for field, count in counts.items())
         raise InputError(f"{path}: fields disagree on the number of nodes: {told}")
-    return next(iter(counts.values()))
+    found, ends = next(iter(counts.values())), int(arrays["edge_index"].size)
+    if list(counts) == ["num_nodes"] and found > max(FREE_NODES, NODES_PER_END * ends):
+        raise InputError(
+            f"{path}: num_nodes says {found:,} nodes, but the file holds {ends // 2:,} edges, no "
+            "label and no feature; the file is refused"
+        )
+    return found
 
 
 def _splits(path: Path, arrays: Arrays, prefix: str, num_nodes: int) -> SplitBatch | None:

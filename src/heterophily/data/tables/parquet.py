@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from heterophily.data.labels import short
+from heterophily.data.memory import need, refuse_bomb
 from heterophily.data.tables.table import check_columns
 from heterophily.errors import InputError
 
@@ -59,6 +60,10 @@ class ParquetTable:
     ) -> dict[str, Any]:
         """Return columns: ids as int64 or string, numbers as float64, words as string (or null)."""
         wanted = list(dict.fromkeys([*ids, *numbers, *words]))
+        rows, place = self._file.metadata.num_rows, self.path.name
+        unpacked = 8 * rows * len(wanted)
+        refuse_bomb(place, held=self.path.stat().st_size, unpacked=unpacked)
+        need(3 * unpacked, f"{place}: {rows:,} rows of {len(wanted)} columns")
         try:
             table = self._file.read(columns=wanted)
         except (pa.ArrowException, OSError) as error:
