@@ -9,11 +9,13 @@ import queue
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
+from heterophily.data.memory import memory_limit
 from heterophily.errors import HeterophilyError
 
 IDLE_SECONDS = 0.2  # after which a new worker loads what training needs
@@ -86,6 +88,31 @@ def perform(task: Task, request: Mapping[str, Any], context: Context) -> tuple[s
         return "failed", {"error": sentence_of(error)}
 
 
+@contextmanager
+def memory_limited(size: int | None) -> Iterator[None]:
+    """Let this process take at most so many bytes more, where the system can see to it."""
+    if size is None:
+        yield
+        return
+    with memory_limit(size):
+        try:
+            import resource
+
+            pages = int(Path("/proc/self/statm").read_text("ascii").split()[5])
+        except (ImportError, OSError):  # no Linux: readers still ask before they allocate
+            yield
+            return
+        before = resource.getrlimit(resource.RLIMIT_DATA)
+        room = pages * resource.getpagesize() + size
+        if before[1] != resource.RLIM_INFINITY:
+            room = min(room, before[1])
+        resource.setrlimit(resource.RLIMIT_DATA, (room, before[1]))
+        try:
+            yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_DATA, before)
+
+
 def main() -> None:
     """Answer the server until it closes the pipe."""
     replies = os.fdopen(os.dup(1), "w", encoding="utf-8")
@@ -110,7 +137,8 @@ def main() -> None:
             continue
         is_stopped = partial(stopped.__contains__, message["job"])
         context = Context(send, is_stopped)
-        state, result = perform(TASKS[message["kind"]], message["request"], context)
+        with memory_limited(message.get("memory")):
+            state, result = perform(TASKS[message["kind"]], message["request"], context)
         os.chdir(home)  # the folder of the task may be removed as soon as it ended
         send("end", {"state": state, "result": result})
 
