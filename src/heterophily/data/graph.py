@@ -130,6 +130,9 @@ def encode_labels(
             f"labels[{node}] = {array[node]}; labels are 0, 1, 2, ... and -1 for an unlabelled node"
         )
     if class_names is not None:
+        if len(set(map(str, class_names))) != len(class_names):
+            twice = next(name for name in class_names if list(class_names).count(name) > 1)
+            raise InputError(f"class name {twice!r} occurs more than once")
         if num_nodes and array.max() >= len(class_names):
             node = int(np.flatnonzero(array >= len(class_names))[0])
             raise InputError(

@@ -151,12 +151,11 @@ def _check_types(record: Record) -> None:
             raise ValueError("a part of a run is of another type")
     for name, kinds in _OUTCOME.items():
         value: Any = getattr(record.outcome, name)
-        if not isinstance(value, kinds) or isinstance(value, bool):
+        if type(value) not in kinds:
             raise ValueError(f"{name} is of another type")
         if isinstance(value, float) and not math.isfinite(value):
             raise ValueError(f"{name} is not finite")
-        is_share = name.endswith("accuracy") and isinstance(value, (int, float))
-        if is_share and not 0 <= value <= 1:
+        if name.endswith("accuracy") and value is not None and not 0 <= float(value) <= 1:
             raise ValueError(f"{name} is no share")
     canonical(asdict(record)).encode("utf-8")  # half a character is refused here
 
