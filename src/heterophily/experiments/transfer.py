@@ -75,11 +75,11 @@ def _read_parquet(path: Path) -> list[tuple[Record, str | None]]:
 
 def _read_json(path: Path) -> list[tuple[Record, str | None]]:
     def refuse(word: str) -> None:
-        raise ValueError(f"{word} is no number of JSON")
+        raise InputError(f"{word} is no number of JSON")
 
     content = json.loads(path.read_text("utf-8"), parse_constant=refuse)
     if not isinstance(content, list):
-        raise TypeError("a list of runs is expected")
+        raise InputError("a list of runs is expected")
     found = []
     for item in content:
         told = item.pop(CHECKSUM, None) or ""  # one that is missing fits nothing
@@ -139,7 +139,7 @@ _OUTCOME: dict[str, tuple[type, ...]] = {
 
 
 def _check_types(record: Record) -> None:
-    """Refuse a record whose parts are not what they should be; said as a ``ValueError``."""
+    """Refuse a record whose parts are not what they should be."""
     run = record.run
     texts = [record.key, record.command, record.finished_at, run["model"], run["engine"]]
     texts += [run["graph"]["name"], run["graph"]["content_hash"]]
@@ -148,15 +148,15 @@ def _check_types(record: Record) -> None:
     mappings = [run["options"], run["config"], run["resolved"], record.versions]
     for values, kind in ((texts, str), (wholes, int), (mappings, dict)):
         if not all(isinstance(value, kind) for value in values):
-            raise ValueError("a part of a run is of another type")
+            raise InputError("a part of a run is of another type")
     for name, kinds in _OUTCOME.items():
         value: Any = getattr(record.outcome, name)
         if type(value) not in kinds:
-            raise ValueError(f"{name} is of another type")
+            raise InputError(f"{name} is of another type")
         if isinstance(value, float) and not math.isfinite(value):
-            raise ValueError(f"{name} is not finite")
+            raise InputError(f"{name} is not finite")
         if name.endswith("accuracy") and value is not None and not 0 <= float(value) <= 1:
-            raise ValueError(f"{name} is no share")
+            raise InputError(f"{name} is no share")
     canonical(asdict(record)).encode("utf-8")  # half a character is refused here
 
 

@@ -142,7 +142,10 @@ def _model(path: Path, card: dict[str, Any], tensors: Mapping[str, Tensor]) -> T
     facts = dict(card["trained_on"])
     if facts["feature_names"] is not None:
         facts["feature_names"] = tuple(facts["feature_names"])
-    _check_card(card, tensors)
+    try:
+        _check_card(card, tensors)
+    except InputError as error:
+        raise InputError(f"{path} holds what no training writes ({error}); train again") from error
     return TrainedModel(
         networks=tuple(_read_network(path, entry) for entry in card["networks"]),
         votes=tuple(_votes(card["members"], tensors)),
@@ -154,26 +157,26 @@ def _model(path: Path, card: dict[str, Any], tensors: Mapping[str, Tensor]) -> T
 
 
 def _check_card(card: dict[str, Any], tensors: Mapping[str, Tensor]) -> None:
-    """Refuse values that no training writes; said as a ``ValueError``."""
+    """Refuse values that no training writes."""
     names, temperature = card["classes"], card["temperature"]
     if not all(isinstance(name, str) for name in names) or len(set(names)) != len(names):
-        raise ValueError("class names are texts, each once")
+        raise InputError("class names are texts, each once")
     if type(temperature) not in (int, float) or not 0 < temperature < math.inf:
-        raise ValueError(f"temperature {temperature!r}")
+        raise InputError(f"temperature {temperature!r}")
     facts = card["trained_on"]
     counts = [facts[name] for name in ("num_nodes", "num_edges", "num_features")]
     if not all(type(count) is int and 0 <= count < 2**31 for count in counts):
-        raise ValueError("the sizes of the graph it was trained on")
+        raise InputError("the sizes of the graph it was trained on")
     if not all(isinstance(facts[name], str) for name in ("name", "content_hash", "node_ids")):
-        raise ValueError("the name of the graph it was trained on")
+        raise InputError("the name of the graph it was trained on")
     if not card["members"]:
-        raise ValueError("no member")
+        raise InputError("no member")
     for member in card["members"]:
         if type(member["network"]) is not int or not 0 <= member["network"] < len(card["networks"]):
-            raise ValueError(f"member of network {member['network']!r}")
+            raise InputError(f"member of network {member['network']!r}")
     for name, value in tensors.items():
         if value.is_floating_point() and not value.isfinite().all():
-            raise ValueError(f"{name} holds a number that is not finite")
+            raise InputError(f"{name} holds a number that is not finite")
 
 
 def _read(path: Path) -> bytes:

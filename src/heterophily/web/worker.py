@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from heterophily.data.memory import memory_limit
-from heterophily.errors import HeterophilyError
+from heterophily.errors import OUT_OF_MEMORY, HeterophilyError, is_out_of_memory
 
 IDLE_SECONDS = 0.2  # after which a new worker loads what training needs
 
@@ -64,8 +64,8 @@ def sentence_of(error: BaseException) -> str:
     """Return the sentence that the command line would print for an error."""
     if isinstance(error, HeterophilyError):
         return " ".join(str(error).split())
-    if isinstance(error, MemoryError):
-        return "not enough memory for this graph; close other programs or use a smaller one"
+    if is_out_of_memory(error):
+        return OUT_OF_MEMORY
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
         return f"{where}{error.strerror or error}"
