@@ -14,6 +14,7 @@ NUMBER = re.compile(
     r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*|\s*[+-]?(nan|inf(inity)?)\s*", re.IGNORECASE
 )
 _UNLABELLED = "leave the cell empty for an unlabelled node"
+_MOST_DIGITS = 300
 _NO_VALUE = {"nan", "null", "none", "na", "n/a", "?", "-"}
 
 
@@ -29,6 +30,8 @@ def short(value: object, limit: int = 40) -> str:
 
 def _as_whole(text: str) -> int | None:
     """Return the whole number that a text stands for (``3``, ``3.0``), else ``None``."""
+    if len(text) > _MOST_DIGITS:
+        return None  # a name, whatever it is made of
     if re.fullmatch(r"-?\d+", text):
         return int(text)
     if not NUMBER.fullmatch(text):

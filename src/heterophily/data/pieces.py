@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from heterophily.data.adjacency import Direction, SelfLoops
-from heterophily.data.graph import UNLABELLED, Graph
+from heterophily.data.graph import UNLABELLED, Graph, signed
 from heterophily.data.splits import PARTS, SplitBatch
 from heterophily.errors import InputError
 
@@ -51,7 +51,9 @@ class Pieces:
     num_nodes: int | None = None
 
     def __post_init__(self) -> None:
-        """Find the number of nodes."""
+        """Find the number of nodes; give labels a type that has room for -1."""
+        if self.labels is not None and self.labels.dtype.kind in "ub":
+            object.__setattr__(self, "labels", signed(self.labels, "labels"))
         if self.num_nodes is None:
             held = self.labels if self.labels is not None else self.features
             if held is None:

@@ -14,6 +14,7 @@ BASIS_ROWS = 20_000  # rows from which the projection is found
 WORDS_DENSITY = 0.3
 OVERSAMPLING, POWER_ITERATIONS = 10, 3
 LARGE = 2**25  # entries from which single precision serves
+LARGEST = 1e100
 
 
 def scale_features(features: Any) -> Any:
@@ -25,6 +26,10 @@ def scale_features(features: Any) -> Any:
     """
     is_sparse = sp.issparse(features)
     values = features.data if is_sparse else features
+    largest = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
+    if largest > LARGEST:  # or its square is infinite
+        features = features / largest
+        values = features.data if is_sparse else features
     filled = np.count_nonzero(values) / max(features.shape[0] * features.shape[1], 1)
     if filled < WORDS_DENSITY and (values.size == 0 or values.min() >= 0):
         square = features.multiply(features) if is_sparse else np.square(features, dtype=np.float64)

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from heterophily.data.graph import UNLABELLED
+from heterophily.data.graph import UNLABELLED, is_whole, signed
 from heterophily.data.splits import PARTS, SplitBatch
 from heterophily.errors import InputError
 
@@ -63,9 +63,9 @@ def as_labels(value: Any, name: str, num_nodes: int) -> NDArray[np.int64] | None
         )
     if array.dtype.kind == "f":
         array = np.where(np.isnan(array), UNLABELLED, array)
-    if array.dtype.kind not in "fiub" or (array != np.floor(array)).any():
+    if not is_whole(array):
         raise InputError(f"{name} must hold whole numbers (-1 = unlabelled), got {array.dtype}")
-    return array.astype(np.int64)
+    return signed(array, name)
 
 
 def as_weight(value: Any, name: str, num_edges: int) -> NDArray[np.float64] | None:

@@ -25,15 +25,18 @@ def _records(
         before = reader.line_num
 
 
-def line_of_row(lines: Lines, delimiter: str, row: int) -> int:
-    """Return the line of the file on which data row ``row`` (from 0) begins.
+def line_of_row(lines: Lines, delimiter: str, row: int) -> int | None:
+    """Return the line of the file on which data row ``row`` (from 0) begins, if it can be told.
 
     >>> line_of_row((b"a,b\\n\\nc,d\\n", 2), ",", 1)
     4
     """
-    for index, (line, _) in enumerate(_records(lines, delimiter)):
-        if index == row:
-            return line
+    try:
+        for index, (line, _) in enumerate(_records(lines, delimiter)):
+            if index == row:
+                return line
+    except csv.Error:  # a cell longer than the csv module takes
+        return None
     return lines[1] + row
 
 
@@ -44,7 +47,8 @@ def unclosed_quote(lines: Lines, delimiter: str) -> int | None:
         for line, cells in _records(lines, delimiter, strict=True):
             last = line + 1 + sum(cell.count("\n") for cell in cells)
     except csv.Error as error:
-        return last if "unexpected end" in str(error) else None
+        reasons = ("unexpected end", "field larger")  # a quote that is never closed gives both
+        return last if any(reason in str(error) for reason in reasons) else None
     return None
 
 
