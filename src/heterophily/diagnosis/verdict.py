@@ -77,6 +77,8 @@ class Evidence:
         gain = self.probe.gain
         if self.helps:
             return _by_p(gain.p_value)
+        if not self.probe.tree_nodes:  # quick: what only trees find was not looked for
+            return Strength.LOW
         return _step(self.most_added, medium=0.05, high=0.02)
 
     # --- is averaging worse than own features? -------------------------------------------------
