@@ -26,14 +26,16 @@ import resource
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from heterophily.cli.demo import DIGITS_HOMOPHILY
-from heterophily.data.catalog import load
+from heterophily.data.catalog import DATASETS, FOLDER_VARIABLE, load
 from heterophily.data.embedded import digits_features
 from heterophily.data.graph import Graph
+from heterophily.data.source import open_graph
 from heterophily.data.synthetic.edge_homophily import edge_homophily_graph
 from heterophily.diagnosis.diagnose import diagnose
 from heterophily.errors import HeterophilyError
@@ -57,7 +59,9 @@ def open_named(name: str) -> Graph:
         features = rng.standard_normal((NODES, FEATURES), dtype=np.float32)
         features[:, :CLASSES] += np.eye(CLASSES, dtype=np.float32)[labels]
         return _generated(0.3, EDGES, features, labels, name)
-    return load(name, offline=True)
+    if name in DATASETS:
+        return load(name, offline=True)
+    return open_graph(Path(os.environ.get(FOLDER_VARIABLE, ".")) / f"{name}.npz")
 
 
 def _generated(homophily: float, edges: int, features: Any, labels: Any, name: str) -> Graph:

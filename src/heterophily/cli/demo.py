@@ -17,7 +17,7 @@ SHOWN = (
     (
         "digits",
         "Handwritten digits, 7 of 10 edges drawn between different digits. See averaging over "
-        "neighbours lose what own features know, and both together know more.",
+        "neighbours lose what own features know.",
     ),
 )
 DIGITS_HOMOPHILY = 0.3

@@ -24,6 +24,8 @@ from heterophily.diagnosis.paired import (
 from heterophily.diagnosis.predicted_classes import predicted_informativeness
 from heterophily.diagnosis.shuffle import Shuffled
 from heterophily.diagnosis.sources import (
+    MAX_SKETCHED,
+    QUICK_SKETCHED,
     SECRET,
     Operator,
     neighbour_features,
@@ -256,7 +258,12 @@ class _Probing:
             own = signal[self.rows].astype(np.float64)
             self.signal = signal
             self.blocks |= {"own": own, "average": low, "mean": one, "two": two}
-        self.blocks["structure"] = structure(self.operator, self.rows, seed=self.sketch)
+        self.blocks["structure"] = structure(
+            self.operator,
+            self.rows,
+            seed=self.sketch,
+            max_edges=QUICK_SKETCHED if self.quick else MAX_SKETCHED,
+        )
 
     def _draw(self) -> tuple[Nodes, NeighbourLabels]:
         fold = stratified_folds(self.labels, folds=FOLDS, rng=self.rng)

@@ -24,7 +24,7 @@ Nodes = NDArray[np.int64]
 
 FEATURE_COLUMNS = 128
 STRUCTURE_COLUMNS = 64
-MAX_SKETCHED = 20_000_000  # edges that the sketch of the rows of A looks at
+MAX_SKETCHED, QUICK_SKETCHED = 20_000_000, 2_000_000  # edges that the sketch of A looks at
 BALL = 20_000  # nodes around a hub in which an odd cycle is looked for first
 _PANEL = 16  # columns that are aggregated at a time
 SECRET = 0x68657465726F  # the stream of sketches and folds: never that of the labels
@@ -97,7 +97,12 @@ def neighbour_features(
 
 
 def structure(
-    operator: Operator, rows: Nodes, *, seed: int, columns: int = STRUCTURE_COLUMNS
+    operator: Operator,
+    rows: Nodes,
+    *,
+    seed: int,
+    columns: int = STRUCTURE_COLUMNS,
+    max_edges: int = MAX_SKETCHED,
 ) -> Floats:
     """Return which neighbours a node has and how many, (n, at most 64 + 4), label-free.
 
@@ -105,7 +110,7 @@ def structure(
     the degree and of the neighbours' mean degree; where the graph is bipartite, the side.
     """
     scaled = _scaled(operator)
-    enough = MAX_SKETCHED * scaled.shape[0] // max(scaled.nnz, 1)  # rows
+    enough = max_edges * scaled.shape[0] // max(scaled.nnz, 1)  # rows
     directions = leading_directions(
         scaled,
         min(columns, max(MAX_ENTRIES // (2 * scaled.shape[0]), 8)),
