@@ -265,6 +265,16 @@ def _against(
     )
 
 
+def against_all(
+    beside: Sequence[Baseline], score: str, mine: ScoreValue, sizes: TestSizes
+) -> tuple[Against, ...]:
+    """Compare the scores of a model, one per split, with those of several baselines."""
+    return tuple(
+        against(base, score, ScoreValue(mine.values[: len(base.labels)], mine.interval), sizes)
+        for base in beside
+    )
+
+
 def against(
     baseline: Baseline,
     score: str,
