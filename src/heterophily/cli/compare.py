@@ -118,7 +118,7 @@ def safe(name: str) -> str:
 
 def _print(result: Comparison, *, is_tuned: bool) -> None:
     from heterophily.evaluation.scores import SCORE_TITLES
-    from heterophily.report.evaluation_text import against_text, comparison_rows
+    from heterophily.report.evaluation_text import comparison_rows, comparison_sentences
     from heterophily.report.tables import paired_rows, plain
 
     how = "tuned on validation data" if is_tuned else "default settings"
@@ -134,8 +134,8 @@ def _print(result: Comparison, *, is_tuned: bool) -> None:
         "correction for the number of pairs"
     )
     same = ", ".join(result.rivals)
-    for found in result.baselines.get(result.best.row, ()):
-        print(f"{against_text(found, result.best.row)}.")
+    for sentence in comparison_sentences(result):
+        print(sentence)
     print(
         f"Best: {result.best.row}; not told apart from it: {same}."
         if same

@@ -146,6 +146,14 @@ def comparison_rows(found: Comparison) -> tuple[list[str], list[list[str]]]:
     return [*header, "epochs", "ms per epoch"], rows
 
 
+def comparison_sentences(found: Comparison) -> list[str]:
+    """Say how the best model stands against each baseline."""
+    return [
+        f"{_capital(against_text(base, found.best.row))}."
+        for base in found.baselines.get(found.best.row, ())
+    ]
+
+
 def _percent(value: ScoreValue) -> str:
     return "undefined" if value.mean is None else percent(value.mean, value.std or None)
 
