@@ -33,8 +33,11 @@ def test_the_table_the_tests_and_the_verdict_are_printed(folder: Path) -> None:
     result = runner.invoke(app, arguments)
     assert result.exit_code == 0, result.output
     lines = result.stdout.splitlines()
-    assert lines[0] == "small, 3 random splits, tuned on validation data, test accuracy in percent"
+    words = "tuned on validation data, test accuracy in percent"
+    assert lines[0] == f"small, 3 random splits of 12 test nodes, {words}"
     assert any(line.startswith("better") for line in lines)
+    assert sum(line.startswith("(baseline) ") for line in lines) == 2
+    assert sum("points, 95 % interval" in line for line in lines) == 2
     assert lines[-1].startswith("Best: ")
     data = json.loads((folder / "report.json").read_text())
     assert {model["row"] for model in data["models"]} == {"mlp-1", "sgc-1"}

@@ -37,7 +37,7 @@ def test_the_best_settings_are_printed_and_written(folder: Path) -> None:
     assert "Best of 2 settings (grid) by mean validation accuracy over 2 random splits" in (
         result.stdout
     )
-    assert "(not used in the choice)" in result.stdout
+    assert "it did not enter the choice" in result.stdout
     written = read_settings(folder / "mlp-1-small.toml")
     assert written["config"]["lr"] in (0.001, 0.1)
     assert (folder / "heterophily-runs.sqlite").exists()

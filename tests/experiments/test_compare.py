@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from experiments.small import small_graph
 
+from heterophily.data.graph import Graph
 from heterophily.errors import InputError, UnknownNameError
 from heterophily.experiments.compare import Comparison, compare
 from heterophily.experiments.executor import InProcess
@@ -93,3 +97,70 @@ def test_bad_arguments_are_one_sentence_before_any_training(
         quick(tmp_path, **changes)
     with Store(tmp_path / "runs.sqlite") as store:
         assert store.starts() == []
+
+
+def rare_graph() -> Graph:
+    """Return 100 nodes of which 20 are rare, with a column that tells them apart a little."""
+    rng = np.random.default_rng(0)
+    labels = np.repeat([0, 1], [80, 20])
+    features = rng.random((100, 2)) + 0.5 * labels[:, None]
+    source, target = rng.integers(0, 100, (2, 200))
+    return Graph.from_edges(source, target, labels=labels, features=features, name="rare")
+
+
+HOW: dict[str, Any] = {"repeats": 3, "executor": InProcess(), "engine": "torch"}
+
+
+def test_unequal_classes_are_compared_and_tuned_by_the_area(tmp_path: Path) -> None:
+    (tmp_path / "space.toml").write_text("lr = [0.001, 0.1]\nmax_epochs = [5]\n")
+    with Store(tmp_path / "runs.sqlite") as store:
+        result = compare(
+            rare_graph(), ["mlp-1", "sgc-1"], store=store, is_tuned=True,
+            space=tmp_path / "space.toml", **HOW,
+        )  # fmt: skip
+    assert result.score == "roc-auc"
+    assert {search.score for search in result.searches} == {"roc-auc"}
+    means = [result.values[cell.row].mean for cell in result.models]
+    assert means == sorted(means, reverse=True)
+    for cell in result.models:
+        assert result.values[cell.row].values == cell.scores["roc-auc"]
+        assert np.sum(cell.confusion) == 3 * 20
+    (test,) = result.tests
+    first, second = (result.values[name].values for name in (test.first, test.second))
+    assert test.difference == pytest.approx(np.mean(first) - np.mean(second))
+
+
+def test_baselines_stand_beside_every_model_on_the_same_splits(tmp_path: Path) -> None:
+    with Store(tmp_path / "runs.sqlite") as store:
+        result = compare(rare_graph(), ["mlp-1", "sgc-1"], store=store, **HOW)
+    data = json.loads(json.dumps(result.to_dict()))
+    assert [found["name"] for found in data["baselines"]] == ["largest-class", "trees"]
+    assert data["baselines"][0]["test"]["values"] == [0.5] * 3
+    for model in data["models"]:
+        largest, trees = model["against"]
+        gaps = np.subtract(model["score"]["values"], trees["test"]["values"])
+        assert trees["difference"] == pytest.approx(gaps.mean())
+        assert trees["interval"]["low"] <= trees["difference"] <= trees["interval"]["high"]
+        assert largest["splits"] == 3
+        assert [row["nodes"] for row in model["per_class"]] == [48, 12]
+
+
+def test_runs_on_the_papers_splits_are_compared_by_accuracy_and_a_remark_says_so(
+    tmp_path: Path,
+) -> None:
+    with Store(tmp_path / "runs.sqlite") as store:
+        result = compare(
+            rare_graph(), ["mlp-1", "sgc-1"], store=store, splits="paper-random", **HOW
+        )
+        assert all(record.outcome.scores is None for record in store.records())
+    assert result.score == "accuracy"
+    assert any("compared by accuracy: ROC AUC" in remark for remark in result.remarks)
+    assert any("without test nodes" in remark for remark in result.remarks)
+
+
+def test_an_unknown_score_is_refused_before_anything_is_trained(tmp_path: Path) -> None:
+    with (
+        Store(tmp_path / "runs.sqlite") as store,
+        pytest.raises(UnknownNameError, match="unknown score 'auc'"),
+    ):
+        compare(rare_graph(), ["mlp-1", "sgc-1"], store=store, score="auc", **HOW)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from experiments.small import small_graph
 
@@ -12,6 +14,7 @@ from heterophily.experiments.compare import compare
 from heterophily.experiments.compare_finished import compare_portraits, compare_stored
 from heterophily.experiments.executor import InProcess
 from heterophily.experiments.portray import portray
+from heterophily.experiments.split_rules import splits_of
 from heterophily.experiments.store import Store
 
 HOW = {"preset": None, "engine": "torch", "workers": 1, "max_epochs": 12}
@@ -44,3 +47,21 @@ def test_one_model_or_one_split_has_no_test(tmp_path: Path) -> None:
 def test_a_store_without_the_runs_is_told(tmp_path: Path) -> None:
     with Store(tmp_path / "runs.sqlite") as store, pytest.raises(InputError, match="4 of 4 runs"):
         compare_stored(small_graph(), ["gcn", "mlp-1"], store=store, repeats=2, engine="torch")
+
+
+def test_baselines_stand_beside_portraits_and_older_ones_get_their_scores(tmp_path: Path) -> None:
+    graph = small_graph()
+    portraits = portray(graph, ["sgc-1", "mlp-1"], folder=tmp_path, repeats=2, **HOW)
+    drawn = list(splits_of(graph, "random", repeats=2))
+    found = compare_portraits(portraits, graph=graph, splits=drawn)
+    assert len(found.baselines["sgc-1"]) == 2
+    assert np.sum(found.best.confusion) == 24
+    without = {
+        model: [
+            replace(p, record=replace(p.record, outcome=replace(p.record.outcome, scores=None)))
+            for p in every
+        ]
+        for model, every in portraits.items()
+    }
+    older = compare_portraits(without, graph=graph, splits=drawn)
+    assert older.best.scores == found.best.scores

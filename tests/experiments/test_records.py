@@ -10,7 +10,7 @@ from experiments.pretend import some_outcome, some_record, some_run
 
 from heterophily.data.splits import random_splits
 from heterophily.experiments import records
-from heterophily.experiments.records import GraphRef, SplitRef, canonical, split_digest
+from heterophily.experiments.records import GraphRef, Record, SplitRef, canonical, split_digest
 
 
 def test_a_key_is_a_function_of_the_description_alone() -> None:
@@ -79,3 +79,22 @@ def test_a_row_holds_every_fact_of_the_record() -> None:
     assert (row["model"], row["graph"], row["split_index"]) == ("acm-gcn", "ring", 2)
     assert row["command"] == "test"
     assert "torch" in row["versions"]
+
+
+SCORES = {"validation": {"roc-auc": 0.7}, "test": {"roc-auc": None}, "confusion": [[2, 1], [0, 3]]}
+
+
+def test_scores_go_into_a_row_and_come_back_and_older_rows_have_none() -> None:
+    plain = some_record(1)
+    scored = replace(plain, outcome=replace(plain.outcome, scores=SCORES))
+    assert Record.from_row(scored.to_row()).outcome.scores == SCORES
+    older = {name: value for name, value in plain.to_row().items() if name != "scores"}
+    assert Record.from_row(older).outcome.scores is None
+    assert Record.from_row(plain.to_row()).outcome == plain.outcome
+
+
+def test_scores_follow_from_the_answer_and_are_no_part_of_it() -> None:
+    plain = some_record(1)
+    scored = replace(plain, outcome=replace(plain.outcome, scores=SCORES))
+    assert (scored.key, scored.answer) == (plain.key, plain.answer)
+    assert "scores" not in plain.outcome.to_dict()

@@ -147,3 +147,35 @@ def test_edges_as_given_have_no_name_so_that_keys_of_older_runs_stay():
     plain, turned = MODELS["acm-gcn"], MODELS["acm-gcn"].with_options(edge_direction="reversed")
     assert "edge_direction" not in option_values(plain)
     assert option_values(turned) == {**option_values(plain), "edge_direction": "reversed"}
+
+
+def test_a_report_has_an_evaluation_with_baselines_on_the_same_splits(graph):
+    report = train("gcn", graph, repeats=2, config=SHORT, workers=1)
+    found = report.evaluation
+    assert found.scores["accuracy"].values == pytest.approx(report.test_accuracy["values"])
+    assert [base.splits for base in found.baselines] == [2, 2]
+    assert report.evaluation is found  # computed once
+
+
+def test_splits_that_are_used_again_have_their_baselines_again(graph):
+    split = Split.from_parts(range(30), range(30, 45), range(45, 60), num_nodes=60)
+    one = SplitBatch.stack([split])
+    report = train("gcn", graph, splits=one, repeats=3, config=SHORT, workers=1)
+    trees = report.evaluation.baselines[1]
+    assert len(set(trees.value.values)) == 1
+    assert trees.splits == 3
+    assert report.evaluation.sizes.nodes == 15
+
+
+def test_without_states_there_is_no_evaluation(graph):
+    report = train("gcn", graph, repeats=1, config=SHORT, workers=1, keep_state=False)
+    with pytest.raises(InputError, match="keep_state=True"):
+        _ = report.evaluation
+
+
+@pytest.mark.parametrize("engine", ["torch", "auto"])
+def test_logits_are_those_of_the_reported_epoch_in_either_engine(graph, engine):
+    result = next(iter(train("acm-gcn", graph, repeats=1, config=SHORT, engine=engine).results))
+    assert result.logits.shape == (60, 2)
+    assert np.array_equal(result.logits.argmax(1), result.predictions)
+    assert result.probabilities.sum(1) == pytest.approx(np.ones(60))

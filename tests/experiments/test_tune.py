@@ -198,3 +198,24 @@ def test_a_bad_settings_file_is_one_sentence(tmp_path: Path, text: str, message:
     path.write_text(text)
     with pytest.raises((InputError, UnknownNameError), match=message):
         read_settings(path)
+
+
+def test_the_score_that_is_asked_for_chooses_and_test_scores_come_with_baselines(
+    tmp_path: Path,
+) -> None:
+    result = quick(tmp_path / "runs.sqlite", score="roc-auc")
+    assert result.score == "roc-auc"
+    with Store(tmp_path / "runs.sqlite") as store:
+        outcomes = [store.get(key).outcome for key in result.keys]  # type: ignore[union-attr]
+    assert result.best.validation == tuple(o.scores["validation"]["roc-auc"] for o in outcomes)  # type: ignore[index]
+    assert result.test.values == tuple(o.scores["test"]["roc-auc"] for o in outcomes)  # type: ignore[index]
+    assert [found.name for found in result.baselines] == ["largest-class", "trees"]
+    assert result.to_dict()["test"]["interval"] is not None
+
+
+def test_runs_without_the_score_let_accuracy_choose(tmp_path: Path) -> None:
+    result = quick(tmp_path / "runs.sqlite", score="roc-auc", splits="paper-random", repeats=2)
+    assert result.score == "accuracy"
+    assert any("chosen by accuracy" in remark for remark in result.remarks)
+    plain = quick(tmp_path / "runs.sqlite", score="accuracy", splits="paper-random", repeats=2)
+    assert plain.best.settings == result.best.settings

@@ -11,6 +11,7 @@ import pytest
 from heterophily.errors import InputError
 from heterophily.experiments.statistics import paired_test
 from heterophily.report.results import read_results
+from heterophily.report.sections.results import results_part
 
 
 def training(model: str, values: list[float], **changes: Any) -> dict[str, Any]:
@@ -72,3 +73,26 @@ def test_files_of_another_kind_are_refused(
 def test_a_missing_file_is_told(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"none\.json: no such file"):
         read_results([tmp_path / "none.json"], graph="g")
+
+
+def test_trainings_by_another_score_are_compared_by_it_beside_their_baselines(
+    tmp_path: Path,
+) -> None:
+    def scored(model: str, values: list[float]) -> dict[str, Any]:
+        mean = sum(values) / len(values)
+        score = {"mean": mean, "std": 0.0, "values": values, "interval": None}
+        base = {
+            "name": "trees", "title": "trees", "score": "roc-auc", "test": score, "interval": None,
+            "difference": 0.0, "splits": 3, "of_splits": 3, "absence": "", "is_better": None,
+        }  # fmt: skip
+        return training(
+            model, [0.9, 0.9, 0.9], protocol=None, split_rule="random", score="roc-auc",
+            scores={"roc-auc": score}, baselines=[base], test_nodes=20,
+        )  # fmt: skip
+
+    files = written(tmp_path, scored("a", [0.5, 0.6, 0.7]), scored("b", [0.8, 0.7, 0.9]))
+    found = read_results(files, graph="g")
+    assert (found["score"], found["best"], found["splits"]) == ("roc-auc", "b", "random")
+    assert found["tests"][0]["difference"] == pytest.approx(-0.2)
+    assert found["baselines"][0]["name"] == "trees"
+    assert "baseline: trees" in results_part(found)

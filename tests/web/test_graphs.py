@@ -103,6 +103,8 @@ def test_a_comparison_tells_every_run_and_gives_its_files(
     assert sorted(runs) == [("acm-gcn", 0), ("acm-gcn", 1), ("mlp-2", 0), ("mlp-2", 1)]
     result = next(data for event, data in events if event == "comparison")
     assert {cell["row"] for cell in result["models"]} == {"mlp-2", "acm-gcn"}
+    assert [base["name"] for base in result["baselines"]] == ["largest-class", "trees"]
+    assert len(result["sentences"]) == 2
     assert comparison["result"]["files"] == [
         *("comparison.json", "report.html", "model.zip", "predictions.csv")
     ]

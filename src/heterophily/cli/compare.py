@@ -11,7 +11,7 @@ import typer
 
 from heterophily.cli import sources
 from heterophily.cli.runs import Engine, Seed, StoreOption, Workers
-from heterophily.cli.train import Splits
+from heterophily.cli.train import ScoreOption, Splits
 from heterophily.errors import InputError
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ def compare(
     trials: Annotated[int | None, typer.Option(min=1, help="For --tune: settings each.")] = None,
     minutes: Annotated[float | None, typer.Option(help="For --tune: all together.")] = None,
     seed: Seed = 0,
+    score: ScoreOption = "auto",
     workers: Workers = None,
     engine: Engine = "auto",
     store: StoreOption = None,
@@ -66,6 +67,7 @@ def compare(
             splits=splits,
             repeats=repeats,
             seed=seed,
+            score=score,
             is_tuned=tune,
             space=space,
             search=search,
@@ -115,16 +117,16 @@ def safe(name: str) -> str:
 
 
 def _print(result: Comparison, *, is_tuned: bool) -> None:
-    from heterophily.report.tables import paired_rows, percent, plain
+    from heterophily.evaluation.scores import SCORE_TITLES
+    from heterophily.report.evaluation_text import comparison_rows, comparison_sentences
+    from heterophily.report.tables import paired_rows, plain
 
     how = "tuned on validation data" if is_tuned else "default settings"
-    count = len(result.best.test)
-    print(f"{result.graph}, {count} {result.splits} splits, {how}, test accuracy in percent\n")
-    rows = [
-        [cell.row, percent(cell.mean, cell.std), f"{cell.epochs:.0f}", f"{cell.ms_per_epoch:.2f}"]
-        for cell in result.models
-    ]
-    print(plain(["model", "test accuracy", "epochs", "ms per epoch"], rows))
+    count, title = len(result.best.test), SCORE_TITLES[result.score]
+    nodes = "" if result.sizes is None else f" of {result.sizes.nodes} test nodes"
+    where = f"{result.graph}, {count} {result.splits} splits{nodes}"
+    print(f"{where}, {how}, test {title} in percent\n")
+    print(plain(*comparison_rows(result)))
     print()
     print(plain(*paired_rows(result.tests)))
     print(
@@ -132,6 +134,8 @@ def _print(result: Comparison, *, is_tuned: bool) -> None:
         "correction for the number of pairs"
     )
     same = ", ".join(result.rivals)
+    for sentence in comparison_sentences(result):
+        print(sentence)
     print(
         f"Best: {result.best.row}; not told apart from it: {same}."
         if same

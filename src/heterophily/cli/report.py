@@ -24,7 +24,9 @@ def report(
         str | None, typer.Option(help="Train these models too, with commas between.")
     ] = None,
     repeats: Annotated[int, typer.Option(min=1, help="With --models: number of splits.")] = 5,
-    splits: Annotated[str, typer.Option(help="With --models: random, fixed or public.")] = "random",
+    splits: Annotated[
+        str, typer.Option(help="With --models: random, fixed or paper-random.")
+    ] = "random",
     results: Annotated[
         list[Path] | None,
         typer.Option(help="A file that compare --out or train --json wrote; repeatable."),
@@ -123,6 +125,7 @@ def _trained(
     """Train what is missing and compare; without training, finished runs must be somewhere."""
     from heterophily.experiments.compare_finished import compare_portraits, compare_stored
     from heterophily.experiments.portray import portray
+    from heterophily.experiments.split_rules import splits_of
     from heterophily.experiments.store import Store, default_path
     from heterophily.training.progress import progress_bar
 
@@ -145,7 +148,10 @@ def _trained(
             progress=progress,
             **how,
         )
-    return compare_portraits(portraits), portraits
+    drawn = splits_of(graph, how["splits"], repeats=how["repeats"], seed=how["seed"])
+    count = len(next(iter(portraits.values())))
+    used = [drawn[number % len(drawn)] for number in range(count)]
+    return compare_portraits(portraits, graph=graph, splits=used), portraits
 
 
 def _words(graph: str | None, named: dict[str, Any]) -> str:

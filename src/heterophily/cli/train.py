@@ -35,6 +35,13 @@ Options = Annotated[
     list[str] | None,
     typer.Option("--option", metavar="KEY=VALUE", help="Any option of the model; repeatable."),
 ]
+ScoreOption = Annotated[
+    str,
+    typer.Option(
+        help="What is compared: accuracy, balanced-accuracy, macro-f1, roc-auc, average-precision; "
+        "auto: by the sizes of the classes."
+    ),
+]
 AUTO = "auto"
 
 
@@ -65,7 +72,10 @@ def train(
     ] = None,
     score: Annotated[
         str | None,
-        typer.Option(help="auto: accuracy, balanced-accuracy, macro-f1, roc-auc [default: auto]."),
+        typer.Option(
+            help="auto: accuracy, balanced-accuracy, macro-f1, roc-auc or average-precision "
+            "(default: by the sizes of the classes)."
+        ),
     ] = None,
     inductive: Annotated[
         bool, typer.Option("--inductive", help="auto: only models that accept new nodes.")

@@ -10,7 +10,7 @@ import typer
 
 from heterophily.cli import sources
 from heterophily.cli.runs import Engine, Seed, StoreOption, Workers
-from heterophily.cli.train import ModelArgument, PresetSplits
+from heterophily.cli.train import ModelArgument, PresetSplits, ScoreOption
 
 if TYPE_CHECKING:
     from heterophily.experiments.tune import TuneResult
@@ -32,6 +32,7 @@ def tune(
     splits: PresetSplits = None,
     repeats: Repeats = None,
     seed: Seed = 0,
+    score: ScoreOption = "auto",
     preset: Annotated[
         str | None, typer.Option(help="paper: the released program under the settings.")
     ] = None,
@@ -51,7 +52,7 @@ def tune(
     offline: sources.Offline = False,
     json: sources.Json = False,
 ) -> None:
-    """Find hyper-parameters by the mean validation accuracy; never by test accuracy.
+    """Find hyper-parameters by the mean validation score; never by test scores.
 
     Every training is kept in the store: stop and repeat the command as you like.
     """
@@ -75,6 +76,7 @@ def tune(
             splits=splits,
             repeats=repeats,
             seed=seed,
+            score=score,
             preset=preset,
             executor=local(workers),
             watch=None if progress is None else lambda done, total: progress(len(done), total),
@@ -94,21 +96,27 @@ def tune(
 
 
 def _why(result: TuneResult) -> str:
+    from heterophily.evaluation.scores import SCORE_TITLES
+
     return (
-        f"Best of {len(result.trials)} settings ({result.search}) by mean validation accuracy over "
+        f"Best of {len(result.trials)} settings ({result.search}) by mean validation "
+        f"{SCORE_TITLES[result.score]} over "
         f"{len(result.best.validation)} {result.splits} splits: {result.best.mean:.4f}"
     )
 
 
 def _print(result: TuneResult, path: Path) -> None:
-    import numpy as np
+    from heterophily.evaluation.scores import SCORE_TITLES
+    from heterophily.report.evaluation_text import against_text, score_text
 
     stopped = sum(trial.is_hopeless for trial in result.trials)
     print(f"{result.model} on {result.graph}: {_why(result)}")
     for key, value in result.best.settings.items():
         print(f"  {key:<16} {value}")
-    known = [value for value in result.test if value is not None]
-    print(f"  test accuracy    {np.mean(known):.4f} ± {np.std(known):.4f} (not used in the choice)")
+    title = f"test {SCORE_TITLES[result.score]}"
+    print(f"  {title:<16} {score_text(result.test, result.sizes)}; it did not enter the choice")
+    for found in result.baselines:
+        print(f"  {against_text(found)}")
     if stopped:
         print(f"  {stopped} settings were hopeless and ended early")
     print(f"wrote {path}")

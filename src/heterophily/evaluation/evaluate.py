@@ -47,6 +47,13 @@ class ScoreValue:
         """Standard deviation over the splits, divided by R; None without a mean."""
         return None if self.mean is None else float(np.std(self.values))
 
+    @classmethod
+    def from_dict(cls, found: Mapping[str, Any]) -> ScoreValue:
+        """Return the value behind the plain data of :meth:`to_dict`."""
+        bounds = found.get("interval")
+        values = tuple(math.nan if value is None else float(value) for value in found["values"])
+        return cls(values, None if bounds is None else Interval(bounds["low"], bounds["high"]))
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain data; an undefined value is None."""
         return {
@@ -91,6 +98,18 @@ class Against:
     def is_better(self) -> bool | None:
         """Whether the whole interval of the difference is above zero; None when unknown."""
         return None if self.interval is None else self.interval.low > 0
+
+    @classmethod
+    def from_dict(cls, found: Mapping[str, Any]) -> Against:
+        """Return the value behind the plain data of :meth:`to_dict`."""
+        test, bounds = found["test"], found["interval"]
+        kept = {name: found[name] for name in ("name", "title", "score", "difference")}
+        kept |= {name: found[name] for name in ("splits", "of_splits", "absence")}
+        return cls(
+            **kept,
+            value=None if test is None else ScoreValue.from_dict(test),
+            interval=None if bounds is None else Interval(bounds["low"], bounds["high"]),
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
@@ -262,6 +281,16 @@ def _against(
         TestSizes.of(labels, used),
         confusion,
         nodes=nodes,
+    )
+
+
+def against_all(
+    beside: Sequence[Baseline], score: str, mine: ScoreValue, sizes: TestSizes
+) -> tuple[Against, ...]:
+    """Compare the scores of a model, one per split, with those of several baselines."""
+    return tuple(
+        against(base, score, ScoreValue(mine.values[: len(base.labels)], mine.interval), sizes)
+        for base in beside
     )
 
 

@@ -3,30 +3,65 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from heterophily.data.graph import Graph
+from heterophily.data.splits import Split
 from heterophily.errors import InputError
-from heterophily.experiments.compare import Comparison
+from heterophily.evaluation.baselines import baselines
+from heterophily.evaluation.intervals import TestSizes
+from heterophily.evaluation.run_scores import scores_on_test
+from heterophily.evaluation.scores import score_for
+from heterophily.experiments.compare import Comparison, compare_records
 from heterophily.experiments.planner import Planner
 from heterophily.experiments.portrait import Portrait
 from heterophily.experiments.portray import settings_for
 from heterophily.experiments.records import Record
-from heterophily.experiments.split_rules import rule_of
-from heterophily.experiments.statistics import all_pairs
+from heterophily.experiments.split_rules import split_remarks_of
 from heterophily.experiments.store import Store
-from heterophily.experiments.table import CellResult
+from heterophily.training.result import softmax
 
 
-def compare_portraits(portraits: Mapping[str, Sequence[Portrait]]) -> Comparison:
+def compare_portraits(
+    portraits: Mapping[str, Sequence[Portrait]],
+    *,
+    graph: Graph | None = None,
+    splits: Sequence[Split] | None = None,
+) -> Comparison:
     """Compare models by their portraits: the same value as :func:`~.compare.compare` gives.
 
-    With fewer than two models or two splits there are no paired tests.
+    With ``graph`` and the ``splits`` of the portraits the baselines stand beside them. With fewer
+    than two models or two splits there are no paired tests.
     """
     first = next(iter(portraits.values()))
     ratio = sum(int(p.test.sum()) for p in first) / sum(p.train_nodes for p in first)
+    records = {model: [_record(p) for p in every] for model, every in portraits.items()}
+    if graph is None or splits is None:
+        return compare_records(records, test_to_train=ratio, score=score_for(first[0].labels))
+    return _with_baselines(records, graph, splits, ratio)
+
+
+def _record(portrait: Portrait) -> Record:
+    """Return the record of a portrait, with test scores if an earlier version wrote it."""
+    record = portrait.record
+    if record.outcome.scores is not None:
+        return record
+    labels, votes = portrait.labels[portrait.test], softmax(portrait.logits[portrait.test])
+    return replace(record, outcome=replace(record.outcome, scores=scores_on_test(labels, votes)))
+
+
+def _with_baselines(
+    records: Mapping[str, Sequence[Record]], graph: Graph, splits: Sequence[Split], ratio: float
+) -> Comparison:
+    stored = str(next(iter(records.values()))[0].run["split"]["rule"])
     return compare_records(
-        {model: [p.record for p in every] for model, every in portraits.items()},
+        records,
         test_to_train=ratio,
+        score=score_for(graph.labels),
+        beside=baselines(graph, splits),
+        sizes=TestSizes.of(graph.labels, splits),
+        class_names=graph.class_names,
+        remarks=split_remarks_of(graph, splits, stored),
     )
 
 
@@ -56,28 +91,14 @@ def compare_stored(
         total = sum(map(len, plan.values()))
         missing = total - sum(map(len, records.values()))
         if not missing:
-            ratio = planner.test_to_train(next(iter(plan.values())))
-            return compare_records(records, test_to_train=ratio)
+            runs = next(iter(plan.values()))
+            return _with_baselines(
+                records,
+                planner.graph_of(runs[0]),
+                planner.splits_of_runs(runs),
+                planner.test_to_train(runs),
+            )
     raise InputError(
         f"{missing} of {total} runs are not in {store.path}, and --no-train forbids to train "
         "them; leave it out, or run heterophily compare first"
-    )
-
-
-def compare_records(records: Mapping[str, Sequence[Record]], *, test_to_train: float) -> Comparison:
-    """Compare models by the records of equal splits."""
-    run = next(iter(records.values()))[0].run
-    name, stored = run["graph"]["name"], run["split"]["rule"]
-    cells = [
-        CellResult.of(found, row=model, dataset=name, splits=stored, wanted=len(found))
-        for model, found in records.items()
-    ]
-    values = {c.row: [v for v in c.test if v is not None] for c in cells if c.mean is not None}
-    is_paired = len(values) > 1 and min(map(len, values.values())) > 1
-    return Comparison(
-        graph=name,
-        splits=rule_of(stored),
-        models=tuple(sorted(cells, key=lambda cell: -(cell.mean or 0.0))),
-        tests=all_pairs(values, test_to_train=test_to_train) if is_paired else (),
-        remarks=tuple(f"{c.row}: a run diverged, no test" for c in cells if c.mean is None),
     )

@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from heterophily.errors import HeterophilyError, InputError
+from heterophily.evaluation.run_scores import run_scores
 from heterophily.experiments.records import Outcome, Record, Run
+from heterophily.experiments.split_rules import SPLIT_RULES
 from heterophily.experiments.store import Store, StoreError
 
 if TYPE_CHECKING:
@@ -97,7 +99,12 @@ class Job:
             self._buffers[spec.inputs] = native_buffers(graph, inputs)
         buffers = self._buffers.get(spec.inputs)
         split = self.splits[run.split.digest]
-        return outcome_of(train_run(run, spec, graph, inputs, split, buffers=buffers))
+        has_scores = run.split.rule != SPLIT_RULES["paper-random"].stored
+        result = train_run(run, spec, graph, inputs, split, buffers=buffers, keep_state=has_scores)
+        scores = None
+        if has_scores and result.probabilities is not None:
+            scores = run_scores(graph.labels, result.probabilities, split)
+        return outcome_of(result, scores)
 
     def _inputs(self, run: Run, spec: ModelSpec) -> tuple[Graph, GraphInputs]:
         """Return the graph and its tensors; the last graph is kept, runs come sorted by graph."""
@@ -141,6 +148,7 @@ def train_run(
     split: Split,
     *,
     buffers: GraphBuffers | None = None,
+    keep_state: bool = False,
 ) -> FitResult:
     """Train one run: the only place where a study meets the engine that trains."""
     from heterophily.training.config import TrainConfig
@@ -153,7 +161,7 @@ def train_run(
         inputs,
         graph.labels,
         workers=1,
-        keep_state=False,
+        keep_state=keep_state,
         engine=run.engine,
         buffers=buffers,
     )
@@ -162,7 +170,7 @@ def train_run(
     return results.by_replica[0]
 
 
-def outcome_of(result: FitResult) -> Outcome:
+def outcome_of(result: FitResult, scores: Mapping[str, Any] | None = None) -> Outcome:
     """Detach what is stored from a fit result."""
     has_epoch = result.best_epoch > 0
     train_loss = float(result.history.train_loss[result.best_epoch - 1]) if has_epoch else None
@@ -176,6 +184,7 @@ def outcome_of(result: FitResult) -> Outcome:
         test_accuracy=result.test_accuracy if has_epoch else None,
         seconds=result.seconds,
         peak_memory_mb=result.peak_memory_mb,
+        scores=scores,
     )
 
 

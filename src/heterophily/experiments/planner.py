@@ -48,6 +48,7 @@ class Planner:
     graphs: dict[str, Callable[[], Graph]] = field(default_factory=dict)
     splits: dict[str, Split] = field(default_factory=dict)
     remarks: dict[str, None] = field(default_factory=dict)  # on the splits; in order, each once
+    _last: Graph | None = None
     _opened: dict[Any, tuple[GraphRef, str, list[SplitRef]]] = field(default_factory=dict)
 
     def runs(self, model: str, graph: str | Graph, recipe: Recipe, rule: str) -> list[Run]:
@@ -84,8 +85,18 @@ class Planner:
 
     def test_to_train(self, runs: Sequence[Run]) -> float:
         """Return the size of the test sets over that of the training sets."""
-        sizes = [self.splits[run.split.digest].sizes for run in runs]
+        sizes = [split.sizes for split in self.splits_of_runs(runs)]
         return sum(size[2] for size in sizes) / sum(size[0] for size in sizes)
+
+    def graph_of(self, run: Run) -> Graph:
+        """Return the graph of a planned run; the last one is kept."""
+        if self._last is None or self._last.content_hash != run.graph.content_hash:
+            self._last = self.graphs[run.graph.content_hash]()
+        return self._last
+
+    def splits_of_runs(self, runs: Sequence[Run]) -> list[Split]:
+        """Return the splits of planned runs."""
+        return [self.splits[run.split.digest] for run in runs]
 
     def job(self, store: Store) -> Job:
         """Return what a worker needs for the runs that were planned."""
@@ -103,7 +114,7 @@ class Planner:
             else:
                 where: dict[str, Any] = {"data_folder": self.data_folder, "offline": self.offline}
                 opener = partial(open_graph, graph, **where, **options)
-            opened = opener()
+            opened = self._last = opener()
             batch = self._batch(opened, graph, rule)
             self.remarks.update(dict.fromkeys(split_remarks(opened, batch, rule)))
             reference = GraphRef(opened.name, opened.content_hash)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from heterophily.errors import InputError, lookup
+from heterophily.evaluation.run_scores import run_scores
 from heterophily.experiments.executor import outcome_of
 from heterophily.experiments.planner import Planner
 from heterophily.experiments.portrait import Portrait
@@ -21,6 +22,7 @@ from heterophily.layers.adaptive_mixer import AdaptiveMixer
 from heterophily.layers.inputs import GraphInputs
 from heterophily.training.config import TrainConfig
 from heterophily.training.replicas import Replica, fit_replicas, usable_cores
+from heterophily.training.result import softmax
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -167,10 +169,11 @@ def _portrait(
     split: Split,
 ) -> Portrait:
     logits, weights, outputs = look_inside(build, result.state or {}, inputs)
+    scores = run_scores(graph.labels, softmax(_array(logits)), split)
     names = [*run.resolved.get("channels", ())]
     names += ["structure"] if run.resolved.get("with_structure") else []
     return Portrait(
-        record=Record.of(run, outcome_of(result), command=command_line()),
+        record=Record.of(run, outcome_of(result, scores), command=command_line()),
         train_nodes=int(split.train.sum()),
         labels=graph.labels,
         test=split.test,

@@ -146,7 +146,11 @@ def _key(run: Mapping[str, Any], numerics: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a run gave, and what it cost. Values are None when the first epoch diverged."""
+    """What a run gave, and what it cost. Values are None when the first epoch diverged.
+
+    ``scores`` are those of :func:`~heterophily.evaluation.run_scores.run_scores`; None in records
+    of earlier versions and of runs on the paper's random splits, which are compared by accuracy.
+    """
 
     status: str
     epochs: int
@@ -157,12 +161,23 @@ class Outcome:
     test_accuracy: float | None
     seconds: float
     peak_memory_mb: float
+    scores: Mapping[str, Any] | None = None
 
     @property
     def answer(self) -> dict[str, Any]:
-        """Return the outcome without its cost: what must be equal, bit for bit, everywhere."""
+        """Return the outcome without its cost: what must be equal, bit for bit, everywhere.
+
+        The scores follow from it, and records of earlier versions have none.
+        """
         values = asdict(self)
-        del values["seconds"], values["peak_memory_mb"]
+        del values["seconds"], values["peak_memory_mb"], values["scores"]
+        return values
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, without scores when there are none."""
+        values = asdict(self)
+        if self.scores is None:
+            del values["scores"]
         return values
 
 
@@ -211,7 +226,9 @@ class Record:
             "resolved": json.loads(row["resolved"]),
             "engine": row["engine"],
         }
-        outcome = Outcome(**{name: row[name] for name in Outcome.__dataclass_fields__})
+        values = {name: row[name] for name in Outcome.__dataclass_fields__ if name != "scores"}
+        scores = row.get("scores")
+        outcome = Outcome(**values, scores=json.loads(scores) if scores else None)
         return cls(
             key=row["key"],
             run=run,
@@ -234,6 +251,7 @@ class Record:
             "seed": run["seed"],
             "engine": run["engine"],
             **asdict(self.outcome),
+            "scores": "" if self.outcome.scores is None else canonical(self.outcome.scores),
             "options": canonical(run["options"]),
             "config": canonical(run["config"]),
             "resolved": canonical(run["resolved"]),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from heterophily.data.graph import Graph
-from heterophily.data.splits import DRAWS, SplitBatch, random_splits
+from heterophily.data.splits import DRAWS, Split, SplitBatch, random_splits
 from heterophily.errors import InputError, lookup
 from heterophily.evaluation.coverage import gap_remarks
 
@@ -123,6 +123,11 @@ def _public(graph: str, data_folder: str | Path | None, offline: bool) -> SplitB
     if "public" not in found:
         raise InputError(f"{graph} has no public split; use --splits random or fixed")
     return found["public"]
+
+
+def split_remarks_of(graph: Graph, splits: Sequence[Split], stored: str) -> tuple[str, ...]:
+    """Return :func:`split_remarks` for the splits of stored runs, by the stored name."""
+    return split_remarks(graph, SplitBatch.stack(list(splits)), rule_of(stored))
 
 
 def split_remarks(graph: Graph, splits: SplitBatch, rule: str) -> tuple[str, ...]:

@@ -12,7 +12,6 @@ import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -244,7 +243,7 @@ def _row(record: Record) -> tuple[Any, ...]:
     content = json.dumps(
         {
             "run": record.run,
-            "outcome": asdict(record.outcome),
+            "outcome": record.outcome.to_dict(),
             "versions": record.versions,
             "command": record.command,
             "finished_at": record.finished_at,

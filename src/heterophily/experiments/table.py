@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 
+from heterophily.evaluation.evaluate import ScoreValue
+from heterophily.evaluation.intervals import TestSizes, score_interval
 from heterophily.experiments.paper import Published
-from heterophily.experiments.records import Record
+from heterophily.experiments.records import Outcome, Record
 from heterophily.experiments.statistics import (
     CriticalDifference,
     PairedTest,
@@ -32,6 +35,8 @@ class CellResult:
     ``wanted`` is the number of runs that the cell is made of; ``remark`` says why there are none.
     Accuracies are fractions, ``std`` is divided by R as in the paper. ``seconds`` is the training
     time of all runs, ``versions`` ("torch 2.4.0") and ``finished`` (days) are those of any of them.
+    Where the records have them, ``scores`` and ``validation_scores`` are all scores by name, and
+    ``confusion`` is the confusion matrix of all test sets together.
     """
 
     row: str
@@ -53,6 +58,9 @@ class CellResult:
     versions: tuple[str, ...] = ()
     finished: tuple[str, ...] = ()
     remark: str = ""
+    scores: Mapping[str, tuple[float | None, ...]] = field(default_factory=dict)
+    validation_scores: Mapping[str, tuple[float | None, ...]] = field(default_factory=dict)
+    confusion: tuple[tuple[int, ...], ...] = ()
 
     @classmethod
     def of(cls, records: Sequence[Record], **facts: Any) -> CellResult:
@@ -73,6 +81,9 @@ class CellResult:
             seconds=sum(outcome.seconds for outcome in outcomes),
             versions=_distinct(f"{k} {v}" for r in ordered for k, v in r.versions.items()),
             finished=_distinct(record.finished_at[:10] for record in ordered),
+            scores=_scores(outcomes, "test"),
+            validation_scores=_scores(outcomes, "validation"),
+            confusion=_confusion(outcomes),
             **facts,
         )
 
@@ -111,10 +122,26 @@ class CellResult:
             return None
         return abs(self.difference) <= deviations * self.published.std + _TIE
 
+    def test_by(self, score: str) -> tuple[float | None, ...] | None:
+        """Return a score of the test nodes, one value per split; None if the records lack it."""
+        return self.test if score == "accuracy" else self.scores.get(score)
+
+    def value_by(self, score: str, sizes: TestSizes | None) -> ScoreValue:
+        """Return a score of the test nodes with its interval, NaN where a run has none."""
+        values = tuple(math.nan if v is None else v for v in self.test_by(score) or ())
+        if sizes is None:
+            return ScoreValue(values)
+        confusion = np.array(self.confusion) if self.confusion else None
+        return ScoreValue(values, score_interval(score, values, sizes, confusion))
+
     def to_dict(self) -> dict[str, Any]:
-        """Return the cell as plain data."""
+        """Return the cell as plain data; scores that the records lack are left out."""
         facts = ("is_complete", "mean", "std", "difference", "is_within")
-        return {**asdict(self), **{name: getattr(self, name) for name in facts}}
+        values = asdict(self)
+        for name in ("scores", "validation_scores", "confusion"):
+            if not values[name]:
+                del values[name]
+        return {**values, **{name: getattr(self, name) for name in facts}}
 
 
 @dataclass(frozen=True)
@@ -239,6 +266,23 @@ class TableResult:
             "critical_difference": None if diagram is None else diagram.to_dict(),
             "remarks": list(self.remarks),
         }
+
+
+def _scores(outcomes: Sequence[Outcome], part: str) -> dict[str, tuple[float | None, ...]]:
+    """Return the scores of a part by name, if every run has them."""
+    found = [(outcome.scores or {}).get(part) for outcome in outcomes]
+    if any(each is None for each in found):
+        return {}
+    known = [each for each in found if each is not None]
+    return {name: tuple(each.get(name) for each in known) for name in known[0]}
+
+
+def _confusion(outcomes: Sequence[Outcome]) -> tuple[tuple[int, ...], ...]:
+    """Return the sum of the confusion matrices, if every run has one."""
+    found: list[Any] = [(outcome.scores or {}).get("confusion") for outcome in outcomes]
+    if any(each is None for each in found):
+        return ()
+    return tuple(tuple(map(int, row)) for row in np.sum(found, axis=0))
 
 
 def _distinct(values: Iterable[str]) -> tuple[str, ...]:

@@ -14,15 +14,20 @@ from typing import Any
 
 from heterophily.data.graph import Graph
 from heterophily.errors import InputError, lookup
+from heterophily.evaluation.baselines import baselines
+from heterophily.evaluation.evaluate import Against, ScoreValue, against_all
+from heterophily.evaluation.intervals import TestSizes
+from heterophily.evaluation.scores import SCORE_TITLES, SCORES, score_for
 from heterophily.experiments.completion import Watch, complete
 from heterophily.experiments.executor import Executor, kept_open, local
 from heterophily.experiments.planner import Planner
 from heterophily.experiments.presets import PRESETS
 from heterophily.experiments.proposer import Proposer
-from heterophily.experiments.records import Run
+from heterophily.experiments.records import Outcome, Run
 from heterophily.experiments.space import Settings, Space, best_by_validation, recipe_of, space_for
 from heterophily.experiments.split_rules import default_rule
 from heterophily.experiments.store import Store
+from heterophily.experiments.table import CellResult
 
 SEARCHES = {
     "grid": "every setting of the space",
@@ -38,7 +43,7 @@ _DEFAULT_TRIALS = 50
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """A setting and its validation accuracies, one per split; it does not know a test accuracy."""
+    """A setting and its validation scores, one per split; it does not know a test score."""
 
     settings: Settings
     validation: tuple[float | None, ...]
@@ -46,7 +51,7 @@ class Trial:
 
     @property
     def mean(self) -> float | None:
-        """Mean validation accuracy; None if a run diverged."""
+        """Mean validation score; None if a run diverged."""
         known = [value for value in self.validation if value is not None]
         is_whole = known and len(known) == len(self.validation)
         return math.fsum(known) / len(known) if is_whole else None
@@ -54,7 +59,11 @@ class Trial:
 
 @dataclass(frozen=True, eq=False)
 class TuneResult:
-    """The chosen setting, all trials, and the test accuracies of the chosen one, read last."""
+    """The chosen setting, all trials, and the test scores of the chosen one, read last.
+
+    ``score`` is the name of the score that chose; ``test`` is the chosen setting's on test nodes,
+    with its interval, ``sizes`` the numbers of these, ``baselines`` what costs nothing beside it.
+    """
 
     model: str
     graph: str
@@ -63,7 +72,11 @@ class TuneResult:
     search: str
     best: Trial
     trials: tuple[Trial, ...]
-    test: tuple[float | None, ...] = ()
+    test: ScoreValue
+    sizes: TestSizes
+    score: str = "accuracy"
+    test_accuracy: tuple[float | None, ...] = ()
+    baselines: tuple[Against, ...] = ()
     keys: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
 
@@ -76,8 +89,12 @@ class TuneResult:
             "space": {"name": self.space.name, "size": len(self.space)},
             "search": self.search,
             "settings": dict(self.best.settings),
-            "validation_accuracy": {"mean": self.best.mean, "values": list(self.best.validation)},
-            "test_accuracy": {"values": list(self.test)},
+            "score": self.score,
+            "validation": {"mean": self.best.mean, "values": list(self.best.validation)},
+            "test": self.test.to_dict(),
+            "test_accuracy": {"values": list(self.test_accuracy)},
+            "test_nodes": self.sizes.nodes,
+            "baselines": [found.to_dict() for found in self.baselines],
             "trials": [
                 {
                     "settings": dict(trial.settings),
@@ -115,9 +132,13 @@ class _TimeUpError(Exception):
     """The minutes are over."""
 
 
+class _NoScoreError(Exception):
+    """A finished run has no such validation score."""
+
+
 @dataclass(eq=False)
 class _Search:
-    """What both searches share: from settings to validation accuracies."""
+    """What both searches share: from settings to validation scores."""
 
     model: str
     graph: str | Graph
@@ -128,6 +149,7 @@ class _Search:
     executor: Executor
     watch: Watch | None
     deadline: float
+    score: str = "accuracy"
     planned: dict[str, list[Run]] = field(default_factory=dict)
 
     def runs(self, settings: Settings) -> list[Run]:
@@ -157,10 +179,18 @@ class _Search:
             raise _TimeUpError
 
     def scores(self, settings: Settings) -> tuple[float | None, ...]:
-        """Return the validation accuracies of the finished splits, in their order."""
+        """Return the validation scores of the finished splits, in their order."""
         runs = self.runs(settings)
         found = {record.key: record for record in self.store.records([run.key for run in runs])}
-        return tuple(found[run.key].outcome.validation_accuracy for run in runs if run.key in found)
+        return tuple(self._validation(found[run.key].outcome) for run in runs if run.key in found)
+
+    def _validation(self, outcome: Outcome) -> float | None:
+        if self.score == "accuracy" or outcome.validation_accuracy is None:
+            return outcome.validation_accuracy
+        value = ((outcome.scores or {}).get("validation") or {}).get(self.score)
+        if value is None:
+            raise _NoScoreError
+        return float(value)
 
     def trial(self, settings: Settings, *, is_hopeless: bool = False) -> Trial:
         return Trial(dict(settings), self.scores(settings), is_hopeless)
@@ -228,16 +258,18 @@ def tune(
     splits: str | None = None,
     repeats: int | None = None,
     seed: int = 0,
+    score: str = "auto",
     preset: str | None = None,
     executor: Executor | None = None,
     watch: Watch | None = None,
     dashboard: Path | None = None,
+    with_baselines: bool = True,
     **how: Any,
 ) -> TuneResult:
-    """Search a space and return the setting with the highest mean validation accuracy.
+    """Search a space and return the setting with the highest mean validation score.
 
     Every training is a run in the store: the same command goes on where it was stopped, and
-    another search finds what this one trained. The choice sees validation accuracies alone.
+    another search finds what this one trained. The choice sees validation scores alone.
 
     Parameters
     ----------
@@ -252,10 +284,16 @@ def tune(
         Limits; a limited grid is searched in random order.
     splits
         A split rule; by default ``"paper-random"`` with a preset and ``"random"`` without.
+    score
+        A name in :data:`~heterophily.evaluation.scores.SCORES`, or ``"auto"``: that of
+        :func:`~heterophily.evaluation.scores.score_for` the graph. Where finished runs lack it
+        (those on the paper's random splits), accuracy chooses, and a remark says so.
     preset
         Rules of a preset under the searched settings (``"paper"``: the released program).
     dashboard
         A SQLite file in which ``optuna-dashboard`` shows the adaptive search.
+    with_baselines
+        Whether the baselines are computed beside the chosen setting.
     how
         Further arguments of :class:`~heterophily.experiments.planner.Planner`.
     """
@@ -270,32 +308,84 @@ def tune(
     chosen = space if isinstance(space, Space) else space_for(space, model, dataset)
     planner = Planner(seed=seed, repeats=repeats, **how)
     deadline = math.inf if minutes is None else time.monotonic() + 60 * minutes
+    remarks: tuple[str, ...] = ()
     with kept_open(executor or local()) as standing:
         state = _Search(model, graph, rule, preset, planner, store, standing, watch, deadline)
-        if search == "grid":
-            tried = _grid(state, chosen, trials, seed)
-        else:
+        state.score = _score(score, state, chosen)
+
+        def searched() -> list[Trial]:
+            if search == "grid":
+                return _grid(state, chosen, trials, seed)
             name = f"{model} on {dataset}"
             proposer = Proposer(chosen, seed=seed, name=name, dashboard=dashboard)
-            tried = _adaptive(state, chosen, trials, proposer)
+            return _adaptive(state, chosen, trials, proposer)
+
+        try:
+            tried = searched()
+        except _NoScoreError:  # all that was trained is in the store
+            remarks = (
+                f"settings are chosen by accuracy: finished runs on these splits lack "
+                f"{SCORE_TITLES[state.score]}",
+            )
+            state.score = "accuracy"
+            tried = searched()
     complete_ones = [trial for trial in tried if not trial.is_hopeless]
     if not complete_ones:
         raise InputError(f"no setting was finished in {minutes} minutes; allow more time")
     best = complete_ones[best_by_validation([trial.validation for trial in complete_ones])]
-    is_partial = len(tried) < len(chosen)
-    partial = (f"{len(tried)} of {len(chosen)} settings were tried",) if is_partial else ()
-    runs = state.runs(best.settings)
+    if len(tried) < len(chosen):
+        remarks += (f"{len(tried)} of {len(chosen)} settings were tried",)
+    return _result(state, chosen, search, best, tried, remarks, with_baselines=with_baselines)
+
+
+def _score(asked: str, state: _Search, space: Space) -> str:
+    """Return the name of the score that chooses."""
+    if asked != "auto":
+        lookup(SCORES, "score", asked)
+        return asked
+    run = state.runs(next(iter(space)))[0]
+    return score_for(state.planner.graph_of(run).labels)
+
+
+def _result(
+    state: _Search,
+    space: Space,
+    search: str,
+    best: Trial,
+    tried: Sequence[Trial],
+    remarks: tuple[str, ...],
+    *,
+    with_baselines: bool,
+) -> TuneResult:
+    """Read the test scores of the chosen setting, beside the baselines."""
+    runs, planner = state.runs(best.settings), state.planner
     keys = tuple(run.key for run in runs)
-    records = {record.key: record for record in store.records(keys)}
+    records = {record.key: record for record in state.store.records(keys)}
+    outcomes = [records[key].outcome for key in keys]
+    graph, splits = planner.graph_of(runs[0]), planner.splits_of_runs(runs)
+    sizes = TestSizes.of(graph.labels, splits)
+    cell = CellResult.of(
+        [records[key] for key in keys],
+        row=state.model,
+        dataset=graph.name,
+        splits=runs[0].split.rule,
+        wanted=len(runs),
+    )
+    test = cell.value_by(state.score, sizes)
+    beside = baselines(graph, splits) if with_baselines else ()
     return TuneResult(
-        model=model,
+        model=state.model,
         graph=runs[0].graph.name,
-        splits=rule,
-        space=chosen,
+        splits=state.rule,
+        space=space,
         search=search,
         best=best,
         trials=tuple(tried),
-        test=tuple(records[key].outcome.test_accuracy for key in keys),
+        test=test,
+        sizes=sizes,
+        score=state.score,
+        test_accuracy=tuple(outcome.test_accuracy for outcome in outcomes),
+        baselines=against_all(beside, state.score, test, sizes),
         keys=keys,
-        remarks=(*planner.remarks, *partial),
+        remarks=(*planner.remarks, *remarks),
     )

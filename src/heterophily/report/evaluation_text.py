@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from heterophily.evaluation.evaluate import Against, Evaluation, ScoreValue
 from heterophily.evaluation.intervals import Interval, TestSizes
 from heterophily.evaluation.per_class import ClassScore
 from heterophily.evaluation.scores import SCORE_TITLES
-from heterophily.report.tables import plain
+from heterophily.report.tables import percent, plain
+
+if TYPE_CHECKING:
+    from heterophily.experiments.compare import Comparison
+    from heterophily.experiments.table import CellResult
 
 SMALL = 500
 """On fewer test nodes, and with a single split, a score is written with its 95 % interval."""
@@ -119,6 +124,51 @@ def evaluation_lines(found: Evaluation) -> list[str]:
     if len(found.classes) <= MOST_CLASSES:
         lines += ["", *(f"  {line}" for line in class_table(found.classes).splitlines())]
     return lines
+
+
+def comparison_rows(found: Comparison) -> tuple[list[str], list[list[str]]]:
+    """Return header and rows of a comparison, in percent: models, best first, then baselines."""
+    title = SCORE_TITLES[found.score]
+    is_small = found.sizes is not None and found.sizes.nodes < SMALL
+    other = found.score != "accuracy"
+    header = ["model", title, *["95 % interval"] * is_small, *["accuracy"] * other]
+    rows = []
+    for cell in found.models:
+        value = found.values[cell.row]
+        row = [cell.row, _percent(value), *[_bounds(value)] * is_small]
+        accuracy = ScoreValue(tuple(v for v in cell.test if v is not None))
+        rows.append([*row, *[_percent(accuracy)] * other, *_cost(cell)])
+    for base in found.baselines.get(found.best.row, ()):
+        value = base.value or ScoreValue(())
+        text = base.absence or _percent(value)
+        row = [f"(baseline) {base.title}", text, *[_bounds(value)] * is_small]
+        rows.append([*row, *[""] * other, "", ""])
+    return [*header, "epochs", "ms per epoch"], rows
+
+
+def comparison_sentences(found: Comparison) -> list[str]:
+    """Say how the best model stands against each baseline."""
+    return [
+        f"{_capital(against_text(base, found.best.row))}."
+        for base in found.baselines.get(found.best.row, ())
+    ]
+
+
+def _percent(value: ScoreValue) -> str:
+    return "undefined" if value.mean is None else percent(value.mean, value.std or None)
+
+
+def _bounds(value: ScoreValue) -> str:
+    if value.interval is None:
+        return ""
+    return f"{100 * value.interval.low:.0f} to {100 * value.interval.high:.0f}"
+
+
+def _cost(cell: CellResult) -> list[str]:
+    return [
+        "" if cell.epochs is None else f"{cell.epochs:.0f}",
+        "" if cell.ms_per_epoch is None else f"{cell.ms_per_epoch:.2f}",
+    ]
 
 
 def class_table(classes: Sequence[ClassScore]) -> str:

@@ -8,8 +8,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from heterophily.data.splits import DRAWS
 from heterophily.errors import InputError
 from heterophily.experiments.split_rules import rule_of
@@ -90,18 +88,9 @@ def _rule(report: Mapping[str, Any]) -> str:
 
 
 def _joined(reports: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    cells = {
-        str(report["model"]): {
-            "row": str(report["model"]),
-            "mean": report["test_accuracy"]["mean"],
-            "std": report["test_accuracy"]["std"],
-            "test": report["test_accuracy"]["values"],
-            "validation": report["validation_accuracy"]["values"],
-            "epochs": report["epochs"],
-            "ms_per_epoch": report.get("ms_per_epoch"),
-        }
-        for report in reports
-    }
+    known = {report.get("score", "accuracy") for report in reports}
+    score = known.pop() if len(known) == 1 else "accuracy"
+    cells = {str(report["model"]): _cell(report, score) for report in reports}
     kinds = {
         (_rule(r), r["hyperparameters"].get("seed"), len(r["test_accuracy"]["values"]))
         for r in reports
@@ -109,11 +98,14 @@ def _joined(reports: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     rule, _, count = next(iter(kinds))
     is_paired = len(kinds) == 1 and rule in DRAWS and count > 1 and len(cells) > 1
     tests = (
-        all_pairs({row: cell["test"] for row, cell in cells.items()}, test_to_train=_TEST_TO_TRAIN)
+        all_pairs(
+            {row: cell["score"]["values"] for row, cell in cells.items()},
+            test_to_train=_TEST_TO_TRAIN,
+        )
         if is_paired
         else ()
     )
-    models = sorted(cells.values(), key=lambda cell: -float(np.nan_to_num(cell["mean"])))
+    models = sorted(cells.values(), key=lambda cell: -(cell["score"]["mean"] or 0.0))
     best = models[0]["row"]
     rivals = [
         t.second if t.first == best else t.first
@@ -124,9 +116,32 @@ def _joined(reports: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return {
         "graph": reports[0]["graph"],
         "splits": rule if len({kind[0] for kind in kinds}) == 1 else "different",
+        "score": score,
+        "test_nodes": reports[0].get("test_nodes"),
         "models": models,
+        "baselines": models[0]["against"],
         "tests": [asdict(test) for test in tests],
         "best": best,
         "rivals": rivals,
         "remarks": remarks,
+    }
+
+
+def _cell(report: Mapping[str, Any], score: str) -> dict[str, Any]:
+    """Return a model's row; files of earlier versions have the accuracy alone."""
+    accuracy = report["test_accuracy"]
+    found = accuracy if score == "accuracy" else report["scores"][score]
+    found = report.get("scores", {}).get(score, found)
+    return {
+        "row": str(report["model"]),
+        "mean": accuracy["mean"],
+        "std": accuracy["std"],
+        "test": accuracy["values"],
+        "score": {"interval": None, **found},
+        "validation": report["validation_accuracy"]["values"],
+        "epochs": report["epochs"],
+        "ms_per_epoch": report.get("ms_per_epoch"),
+        "per_class": report.get("per_class", []),
+        "confusion": report.get("confusion", []),
+        "against": [b for b in report.get("baselines", ()) if b["score"] == score],
     }

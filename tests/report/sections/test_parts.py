@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from report.made import portrait, ring
 
+from heterophily.data.splits import random_splits
 from heterophily.experiments.compare_finished import compare_portraits
 from heterophily.metrics.catalog import METRICS
 from heterophily.report.figures.compatibility import matrix
@@ -51,8 +52,28 @@ def test_results_are_sorted_and_every_split_is_a_dot() -> None:
     html = results_part(compared(gcn=20, good=0))  # type: ignore[arg-type]
     assert html.index(">good<") < html.index(">gcn<")
     assert html.count("<title>split ") == 8
-    assert "100.0 ± 0.0" in html
+    assert ">100.0<" in html
+    assert "± 0.0<" not in html  # it would look like certainty
     assert "Paired tests" in html
+
+
+def test_baselines_stand_in_the_table_and_classes_below_it() -> None:
+    graph = ring(40)
+    splits = list(random_splits(graph.labels, repeats=2, seed=0))
+    made = {
+        "gcn": [
+            portrait(graph, model="gcn", split=k, predictions=graph.labels, test=split.test)
+            for k, split in enumerate(splits)
+        ]
+    }
+    found = compare_portraits(made, graph=graph, splits=splits).to_dict()
+    html = results_part(found)
+    assert ">baseline: always the largest class<" in html
+    assert "gcn is better than always the largest class (accuracy 0.5000): +50.0 points" in html
+    assert "better than gradient-boosted trees on own features (accuracy " in html
+    assert "<h3>Classes</h3>" in html
+    assert "is, by row; called, by column" in html
+    assert html.count("<td class='number' data-order='8'>8</td>") == 2  # nodes of both classes
 
 
 def test_one_model_has_a_table_and_no_test() -> None:

@@ -135,11 +135,30 @@ function takeAway(job, names) {
     }, FILES[name] ?? name)));
 }
 
+const TITLES = {
+  "accuracy": "accuracy", "balanced-accuracy": "balanced accuracy", "macro-f1": "macro F1",
+  "roc-auc": "ROC AUC", "average-precision": "average precision",
+};
+
+// The score that decides, with its interval: models, best first, then what costs nothing.
+function scoreTable(result) {
+  if (!result.score) return null;
+  const line = (name, score, absence) => h("tr", {}, h("td", {}, name),
+    h("td", { class: "number" }, score && score.mean !== null ? spread(score.mean, score.std, 2) : absence || "undefined"),
+    h("td", { class: "number dim" }, score?.interval ? `${percent(score.interval.low, 0)} to ${percent(score.interval.high, 0)}` : ""));
+  return h("div", { class: "scroll" }, h("table", { id: "comparison-scores" },
+    h("thead", {}, h("tr", {}, h("th", {}, "model"), h("th", { class: "number" }, `test ${TITLES[result.score]}, %`), h("th", { class: "number" }, "95 % interval"))),
+    h("tbody", {}, result.models.map((model) => line(h("b", {}, model.row), model.score)),
+      (result.baselines ?? []).map((base) => line(`baseline: ${base.title}`, base.test, base.absence)))));
+}
+
 function outcome(result) {
   const { best, rivals } = result;
   const sentence = rivals.length ? `Best: ${best}. Not told apart from it: ${rivals.join(", ")}.` : `Best: ${best}, ahead of every other.`;
   return [
     h("p", { class: "insight", style: { marginTop: "1rem" } }, sentence),
+    scoreTable(result),
+    (result.sentences ?? []).map((text) => h("p", {}, text)),
     h("details", { style: { marginTop: "0.8rem" } }, h("summary", {}, "Every pair, tested"),
       h("div", { class: "scroll" }, h("table", {},
         h("thead", {}, h("tr", {}, ["better", "than"].map((text) => h("th", {}, text)), ["by, points", "p", "p (Holm)"].map((text) => h("th", { class: "number" }, text)), h("th", {}))),

@@ -24,7 +24,7 @@ export const percent = (share, digits = 1) =>
   share === null || share === undefined ? "–" : (100 * share).toFixed(digits);
 
 export const spread = (mean, std, digits = 1) =>
-  mean === null || mean === undefined ? "–" : `${percent(mean, digits)} ± ${percent(std ?? 0, digits)}`;
+  mean === null || mean === undefined ? "–" : std ? `${percent(mean, digits)} ± ${percent(std, digits)}` : percent(mean, digits);
 
 export const words = (name) => name.replaceAll("_", " ");
 

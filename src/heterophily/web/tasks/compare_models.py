@@ -27,6 +27,7 @@ def compare_models(request: Mapping[str, Any], context: Context) -> dict[str, An
     from heterophily.experiments.compare import compare
     from heterophily.experiments.executor import InProcess
     from heterophily.experiments.store import Store
+    from heterophily.report.evaluation_text import comparison_sentences
     from heterophily.web.tasks.take_away import write_files
 
     os.chdir(request["folder"])
@@ -44,7 +45,7 @@ def compare_models(request: Mapping[str, Any], context: Context) -> dict[str, An
             engine="auto",
             watch=_Teller(store, context),
         )
-        data = finite(result.to_dict())
+        data = {**finite(result.to_dict()), "sentences": comparison_sentences(result)}
     context.emit("comparison", **data)
     write_json(Path(COMPARISON_FILE), data)
     files = write_files(read_npz(path), result, request, context)
