@@ -168,3 +168,19 @@ def test_repeated_nodes_unknown_ends_and_entities_are_refused(
 ) -> None:
     with pytest.raises(InputError, match=re.escape(words)):
         read_markup(write(tmp_path / name, text))
+
+
+@pytest.mark.parametrize(
+    ("inner", "words"),
+    [
+        ('<node id="a"><graph><node id="b"/></graph></node>', "graph stands inside node"),
+        ('<node id="a"><data key="c">x<node id="b"/></data></node>', "node stands inside data"),
+        ('<node id="a"/></graph><graph><node id="b"/>', "declares 2 nodes, but 1 can be read"),
+        ('<node id="a"/><edge source="a"/>', "an edge has no target"),
+        ("<node/>", "a node has no id"),
+    ],
+)
+def test_what_would_be_passed_over_is_refused(tmp_path: Path, inner: str, words: str) -> None:
+    text = GRAPHML_HEAD + inner + "</graph></graphml>"
+    with pytest.raises(InputError, match=words):
+        read_markup(write(tmp_path / "a.graphml", text))

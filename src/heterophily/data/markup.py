@@ -97,8 +97,14 @@ def _parsed(path: Path, suffix: str) -> Any:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            check_markup(path)
-            return nx.read_graphml(path) if suffix == ".graphml" else nx.read_gexf(path)
+            declared = check_markup(path)
+            found = nx.read_graphml(path) if suffix == ".graphml" else nx.read_gexf(path)
+        if found.number_of_nodes() != declared:
+            raise InputError(
+                f"{path.name} declares {declared:,} nodes, but {found.number_of_nodes():,} can be "
+                "read; keep one graph in a file"
+            )
+        return found
     except InputError:
         raise
     except (ParseError, ExpatError) as error:

@@ -13,13 +13,23 @@ from heterophily.data.labels import short
 from heterophily.errors import InputError
 
 _CHUNK = 1 << 20
+_OUTER = {
+    "graph": ("graphml", "gexf"),
+    "node": ("graph", "nodes"),
+    "edge": ("graph", "edges"),
+}
+"""Elements whose place tells whether they are read, and the elements that may hold them."""
 
 
-def check_markup(path: Path) -> None:
-    """Refuse a file with repeated node ids, ends that are no node, or entities of its own."""
+def check_markup(path: Path) -> int:
+    """Refuse repeated node ids, ends that are no node, entities, and nodes in odd places.
+
+    Returns the number of nodes that the file declares.
+    """
     found = _Nodes(path)
     parser = expat.ParserCreate(namespace_separator="}")
     parser.StartElementHandler = found.start
+    parser.EndElementHandler = found.end
     parser.EntityDeclHandler = found.entity
     found.parser = parser
     with path.open("rb") as stream:
@@ -27,6 +37,7 @@ def check_markup(path: Path) -> None:
             parser.Parse(chunk, False)
         parser.Parse(b"", True)
     found.check_ends()
+    return found.count
 
 
 class _Nodes:
@@ -34,9 +45,22 @@ class _Nodes:
         self.path, self.parser = path, expat.ParserCreate()
         self._lines: dict[str, int] = {}
         self._ends: dict[str, int] = {}
+        self._open: list[str] = []
+
+    @property
+    def count(self) -> int:
+        return len(self._lines)
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
         kind, line = name.rpartition("}")[2], self.parser.CurrentLineNumber
+        outer = self._open[-1] if self._open else ""
+        self._open.append(kind)
+        wanted = _OUTER.get(kind)
+        if wanted is not None and outer not in wanted:
+            raise InputError(
+                f"{self.path.name}, line {line}: a {kind} stands inside {outer or 'nothing'}, "
+                "where it would be passed over; graphs inside nodes cannot be read"
+            )
         if kind == "node" and "id" in attributes:
             node = attributes["id"]
             if node in self._lines:
@@ -47,8 +71,14 @@ class _Nodes:
             self._lines[node] = line
         elif kind == "edge":
             for end in ("source", "target"):
-                if end in attributes:
-                    self._ends.setdefault(attributes[end], line)
+                if end not in attributes:
+                    raise InputError(f"{self.path.name}, line {line}: an edge has no {end}")
+                self._ends.setdefault(attributes[end], line)
+        elif kind == "node":
+            raise InputError(f"{self.path.name}, line {line}: a node has no id")
+
+    def end(self, _: str) -> None:
+        self._open.pop()
 
     def entity(self, name: str, *_: object) -> None:
         raise InputError(

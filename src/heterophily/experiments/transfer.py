@@ -127,7 +127,10 @@ def read_records(path: Path) -> list[Record]:
     return [record for record, _ in found]
 
 
-_UNREADABLE = (ValueError, KeyError, TypeError, AttributeError, OSError, RecursionError)
+_UNREADABLE = (
+    *(ValueError, KeyError, TypeError, AttributeError),
+    *(OSError, RecursionError, OverflowError),
+)
 _OUTCOME: dict[str, tuple[type, ...]] = {
     "status": (str,),
     "epochs": (int,),

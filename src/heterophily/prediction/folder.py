@@ -167,6 +167,8 @@ def _check_card(card: dict[str, Any], tensors: Mapping[str, Tensor]) -> None:
     counts = [facts[name] for name in ("num_nodes", "num_edges", "num_features")]
     if not all(type(count) is int and 0 <= count < 2**31 for count in counts):
         raise InputError("the sizes of the graph it was trained on")
+    if type(facts["is_directed"]) is not bool:
+        raise InputError("the direction of the graph it was trained on")
     if not all(isinstance(facts[name], str) for name in ("name", "content_hash", "node_ids")):
         raise InputError("the name of the graph it was trained on")
     if not card["members"]:

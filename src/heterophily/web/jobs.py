@@ -340,9 +340,10 @@ class Jobs:
 def _read_job(name: str, folder: Path) -> Job | None:
     """Return a job from its folder; None when its file is damaged or of another version."""
     content = read_json(folder / "job.json")
-    if content is None or content.get("id") != name or content.get("kind") not in KINDS:
+    if content is None or content.get("id") != name or not {"graph", "error"} <= content.keys():
         return None
     expected: dict[str, tuple[type, ...]] = {
+        "kind": (str,),
         "request": (dict,),
         "graph": (str, NoneType),
         "error": (str, NoneType),
@@ -352,6 +353,8 @@ def _read_job(name: str, folder: Path) -> Job | None:
     if content.get("state") not in STATES or not all(
         isinstance(content.get(key), kinds) for key, kinds in expected.items()
     ):
+        return None
+    if content["kind"] not in KINDS:
         return None
     if content["graph"] is not None and not re.fullmatch(ID, content["graph"]):
         return None
