@@ -22,6 +22,7 @@ def made_probe(
     *,
     predicted: Shuffled | None = None,
     has_features: bool = True,
+    tree_nodes: int = 400,
 ) -> Probe:
     """Return a probe with these gains; one value stands for neighbours' labels, others are 0."""
     given = gains if isinstance(gains, dict) else {"labels": gains}
@@ -39,7 +40,7 @@ def made_probe(
         folds=5,
         repeats=2,
         nodes=400,
-        tree_nodes=0,
+        tree_nodes=tree_nodes,
         has_features=has_features,
         candidates=len(all_gains),
         predicted=predicted,

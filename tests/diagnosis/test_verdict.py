@@ -209,3 +209,9 @@ def test_the_page_on_diagnosis_lists_the_rules_of_the_code_in_order() -> None:
     rows = re.findall(r"^\| (.+?) \| (\S+) \|$", DOCS.read_text("utf-8"), flags=re.MULTILINE)
     listed = [row for row in rows if row[1] in KINDS]
     assert listed == [(rule.text, rule.kind) for rule in RULES]
+
+
+def test_linear_classifiers_alone_are_never_of_high_confidence() -> None:
+    sure = Evidence(True, 400, made_probe(gap(0.3, SURE)), made_chance())
+    quick = Evidence(True, 400, made_probe(gap(0.3, SURE), tree_nodes=0), made_chance())
+    assert (judge(sure).confidence, judge(quick).confidence) == ("high", "medium")

@@ -48,6 +48,11 @@ class Evidence:
     probe: Probe | None = None
     chance: EdgeChance | None = None
 
+    @property
+    def is_linear(self) -> bool:
+        """Whether linear classifiers alone were asked: a quick diagnosis."""
+        return self.probe is not None and self.probe.tree_nodes == 0
+
     # --- does the graph help? ------------------------------------------------------------------
 
     @property
@@ -77,7 +82,7 @@ class Evidence:
         gain = self.probe.gain
         if self.helps:
             return _by_p(gain.p_value)
-        if not self.probe.tree_nodes:  # quick: what only trees find was not looked for
+        if self.is_linear:  # what only trees find was not looked for
             return Strength.LOW
         return _step(self.most_added, medium=0.05, high=0.02)
 
@@ -313,6 +318,8 @@ def judge(evidence: Evidence) -> Verdict:
     """
     rule = next(rule for rule in RULES if rule.holds(evidence))
     sure = min((question(evidence) for question in rule.rests_on), default=Strength.HIGH)
+    if evidence.is_linear:
+        sure = min(sure, Strength.MEDIUM)
     return Verdict(
         rule.kind,
         sure.name.lower(),
