@@ -36,6 +36,7 @@ from numpy.typing import NDArray
 from heterophily.data.adjacency import Direction, SelfLoops
 from heterophily.data.atomic import atomic_path
 from heterophily.data.graph import Graph
+from heterophily.data.leaks import leak_remarks
 from heterophily.data.npz_arrays import read_arrays, write_arrays
 from heterophily.data.npz_fields import SPLIT_FIELDS, SPLIT_PARTS, Arrays, pieces_from_arrays
 from heterophily.data.pieces import Pieces
@@ -51,6 +52,7 @@ def read_npz(
     direction: Direction | None = None,
     self_loops: SelfLoops | None = None,
     fill_unlabelled: int | None = None,
+    labels_are_classes: bool = False,
     name: str | None = None,
 ) -> Graph:
     """Read a graph from an ``.npz`` file (layout: see this module).
@@ -58,10 +60,14 @@ def read_npz(
     Without ``direction`` and ``self_loops``, a file of :func:`write_npz` gives back the graph that
     was written; any other file is read with ``"drop"`` and ``"remove"``. Nodes without a label are
     taken out of the fixed splits, and the report says so; with ``fill_unlabelled`` they get that
-    class and stay.
+    class and stay. Labels that are numbers on a scale or ids are refused, unless
+    ``labels_are_classes`` or the file names its classes.
     """
     arrays = read_arrays(path)
-    pieces = _checked_pieces(Path(path), arrays, name)
+    pieces = _checked_pieces(Path(path), arrays, name, labels_are_classes=labels_are_classes)
+    if "class_names" not in arrays:  # a stranger's file: nobody has looked at it yet
+        leaks = leak_remarks(pieces.features, pieces.label_array())
+        pieces = replace(pieces, remarks=(*pieces.remarks, *leaks))
     if direction is None:
         direction = "keep" if pieces.is_directed else "drop"
     if self_loops is None:
@@ -153,12 +159,14 @@ def write_pieces(
         write_arrays(temporary, arrays)
 
 
-def _checked_pieces(path: Path, arrays: Arrays, name: str | None) -> Pieces:
+def _checked_pieces(
+    path: Path, arrays: Arrays, name: str | None, *, labels_are_classes: bool = True
+) -> Pieces:
     """Read our layout, or that of heterophilous-graphs by its field names."""
     if "edge_index" not in arrays and arrays.keys() >= YANDEX_FIELDS.keys():
         pieces = pieces_from_yandex(path, arrays)
         return pieces if name is None else replace(pieces, name=name)
-    return pieces_from_arrays(path, arrays, name=name)
+    return pieces_from_arrays(path, arrays, name=name, labels_are_classes=labels_are_classes)
 
 
 # --- pieces to arrays -------------------------------------------------------------------------

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from heterophily.data.labels import whole_labels
 from heterophily.data.pieces import Pieces
 from heterophily.data.splits import SplitBatch
 from heterophily.errors import InputError
@@ -25,7 +26,9 @@ KNOWN_FIELDS = {
 }
 
 
-def pieces_from_arrays(path: Path, arrays: Arrays, *, name: str | None = None) -> Pieces:
+def pieces_from_arrays(
+    path: Path, arrays: Arrays, *, name: str | None = None, labels_are_classes: bool = True
+) -> Pieces:
     """Return what the arrays of a file hold; every message names the file and the field."""
     if "edge_index" not in arrays:
         raise InputError(
@@ -33,7 +36,7 @@ def pieces_from_arrays(path: Path, arrays: Arrays, *, name: str | None = None) -
             "see heterophily.data.npz for the layout"
         )
     edge_index = _field(path, arrays, "edge_index", "iu", (2, None))
-    labels = _field(path, arrays, "y", "iu", (None,)) if "y" in arrays else None
+    labels = _labels(path, arrays, labels_are_classes) if "y" in arrays else None
     features = _features(path, arrays)
     num_nodes = _num_nodes(path, arrays, labels, features)
     _check_numbers(path, "edge_index", edge_index, num_nodes)
@@ -76,6 +79,21 @@ def pieces_from_arrays(path: Path, arrays: Arrays, *, name: str | None = None) -
         is_directed=is_directed,
         remarks=remarks,
         num_nodes=num_nodes,
+    )
+
+
+def _labels(path: Path, arrays: Arrays, labels_are_classes: bool) -> NDArray[np.int64]:
+    """Return the labels; in a file that names its classes they are classes."""
+    if arrays["y"].ndim == 2:
+        raise InputError(
+            f"{path}: field 'y' has shape {arrays['y'].shape}, expected (any): one class per node "
+            "(of several labels per node, predict one as yes/no)"
+        )
+    labels = _field(path, arrays, "y", "fiu", (None,))
+    return whole_labels(
+        labels,
+        place=f"{path}: field 'y'",
+        labels_are_classes=labels_are_classes or "class_names" in arrays,
     )
 
 

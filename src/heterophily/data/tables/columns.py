@@ -6,8 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from heterophily.data.labels import NUMBER, short
+from heterophily.data.labels import NUMBER
 from heterophily.data.tables.table import Table, require_column
+from heterophily.data.wording import short
 from heterophily.errors import InputError
 
 ENDS = (

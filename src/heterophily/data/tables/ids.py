@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from heterophily.data.labels import short
 from heterophily.data.tables.table import Table, first_null
+from heterophily.data.wording import short
 from heterophily.errors import InputError
 
 _LONGEST = 1000  # characters of an id; NumPy stores every string as long as the longest

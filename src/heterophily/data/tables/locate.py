@@ -6,7 +6,8 @@ import csv
 import io
 from collections.abc import Iterator, Sequence
 
-from heterophily.data.labels import NUMBER, short
+from heterophily.data.labels import NUMBER
+from heterophily.data.wording import short
 
 Lines = tuple[bytes, int]  # the data rows, and the line of the file on which they begin
 

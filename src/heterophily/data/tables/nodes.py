@@ -10,9 +10,10 @@ import pyarrow.compute as pc
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from heterophily.data.labels import encode_words, short
+from heterophily.data.labels import encode_words
 from heterophily.data.splits import PARTS, Split, SplitBatch
 from heterophily.data.tables.table import Table, first_null
+from heterophily.data.wording import short
 from heterophily.errors import InputError
 
 SPARSE_BELOW = 0.3  # share of non-zeros under which a table of at least SPARSE_FROM columns is CSR
@@ -34,7 +35,9 @@ def _coded(words: Any) -> tuple[list[str], NDArray[np.int64]]:
     return coded.dictionary.to_pylist(), pc.fill_null(coded.indices, -1).to_numpy().astype(np.int64)
 
 
-def read_labels(table: Table, column: str, words: Any) -> tuple[NDArray[np.int64], tuple[str, ...]]:
+def read_labels(
+    table: Table, column: str, words: Any, *, labels_are_classes: bool = False
+) -> tuple[NDArray[np.int64], tuple[str, ...]]:
     """Return classes 0..C-1 (-1 = unlabelled: an empty cell) and the sorted class names."""
     values, codes = _coded(words)
     if not values:
@@ -42,7 +45,14 @@ def read_labels(table: Table, column: str, words: Any) -> tuple[NDArray[np.int64
             f"{table.path.name}, column {short(column)}: no node has a label; fill in the labels, "
             f"or leave the column out with ignore=[{column!r}]"
         )
-    labels, names = encode_words(values, codes, cell=lambda row: _cell(table, column, row))
+    labels, names, remarks = encode_words(
+        values,
+        codes,
+        cell=lambda row: _cell(table, column, row),
+        place=f"{table.path.name}, column {short(column)}",
+        labels_are_classes=labels_are_classes,
+    )
+    table.remarks.extend(remarks)
     if len(names) == 1:
         raise InputError(
             f"{table.path.name}, column {short(column)}: all labels are {short(names[0])}; "

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from heterophily.data.labels import short
 from heterophily.data.tables.table import check_columns
+from heterophily.data.wording import short
 from heterophily.errors import InputError
 
 _DAMAGED = "is not a readable Parquet file; it may be cut off or of another kind"

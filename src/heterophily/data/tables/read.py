@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from heterophily.data.adjacency import Direction, SelfLoops, adjacency_from_edges
 from heterophily.data.graph import Graph
-from heterophily.data.labels import short
+from heterophily.data.leaks import leak_remarks
 from heterophily.data.tables.columns import (
     EdgeColumns,
     NodeColumns,
@@ -26,6 +26,7 @@ from heterophily.data.tables.nodes import read_features, read_labels, read_split
 from heterophily.data.tables.parquet import ParquetTable
 from heterophily.data.tables.table import Table, first_null, suffix_of
 from heterophily.data.tables.text import TextTable
+from heterophily.data.wording import short
 from heterophily.errors import InputError
 
 FileName = str | PathLike[str]
@@ -43,6 +44,7 @@ def read_tables(
     features: Sequence[str] | None = None,
     ignore: Sequence[str] = (),
     split: str | None = None,
+    labels_are_classes: bool = False,
     delimiter: str | None = None,
     has_header: bool = True,
     direction: Direction = "drop",
@@ -68,6 +70,9 @@ def read_tables(
         Node columns. By default id/node/node_id, else the first; label/y/class; split, or
         split_0, split_1, ... for several splits. Labels are class names or whole numbers, empty =
         unlabelled. Split cells are train, val (valid, validation), test or empty.
+    labels_are_classes
+        Take every distinct label as a class, even if the column looks like numbers on a scale,
+        several labels in a cell, or ids (see :mod:`heterophily.data.targets`).
     features, ignore
         Node columns that are features; by default all that are left, without those in ``ignore``.
         They must be numbers. A matrix of 16 columns or more of which less than 30 % are non-zero
@@ -104,7 +109,7 @@ def read_tables(
         ends, weights = _read_edges(edge_table, chosen)
         if columns.by_position:
             _refuse_id_as_header(node_table, [columns.node_id], ends)
-        node_column, parts = _read_nodes(node_table, columns)
+        node_column, parts = _read_nodes(node_table, columns, labels_are_classes=labels_are_classes)
         first, second, known = same_kind(*ends, node_column)
         numbers, node_ids = find_ids([first, second], known)
         _refuse_unknown(edge_table, chosen, ends, numbers, node_table)
@@ -175,7 +180,9 @@ def _refuse_id_as_header(table: Table, names: Sequence[str], ids: Sequence[Any])
             )
 
 
-def _read_nodes(table: Table, columns: NodeColumns) -> tuple[Any, dict[str, Any]]:
+def _read_nodes(
+    table: Table, columns: NodeColumns, *, labels_are_classes: bool
+) -> tuple[Any, dict[str, Any]]:
     """Return the id column, and the labels, features and splits as fields of a graph."""
     found = table.read(
         ids=[columns.node_id],
@@ -188,9 +195,12 @@ def _read_nodes(table: Table, columns: NodeColumns) -> tuple[Any, dict[str, Any]
     parts: dict[str, Any] = {"splits": read_splits(table, columns.splits, found)}
     if columns.label is not None:
         parts["labels"], parts["class_names"] = read_labels(
-            table, columns.label, found[columns.label]
+            table, columns.label, found[columns.label], labels_are_classes=labels_are_classes
         )
     parts["features"] = read_features(table, columns.features, found)
+    table.remarks.extend(
+        leak_remarks(parts["features"], parts.get("labels"), names=columns.features)
+    )
     return node_column, parts
 
 

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from heterophily.data.labels import short
+from heterophily.data.wording import short
 from heterophily.errors import InputError
 
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": None}  # None: seen from the text
