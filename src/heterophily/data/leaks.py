@@ -95,6 +95,15 @@ def _leaking(features: Any, labels: NDArray[np.int64]) -> list[int]:
     return sorted(found)
 
 
+def column_leaks(values: Any, labels: NDArray[np.int64]) -> bool:
+    """Whether a column (N,), or one of a sparse matrix (N, K), tells the labels (-1 = unlabelled).
+
+    >>> column_leaks(np.arange(50) // 25, np.arange(50) // 25)
+    True
+    """
+    return bool(_leaking(values if sp.issparse(values) else values[:, None], labels))
+
+
 def _leaking_columns(
     matrix: NDArray[Any], labelled: NDArray[np.int64], known: NDArray[np.int64], columns: range
 ) -> list[int]:
