@@ -15,6 +15,8 @@ field                                  meaning
 ``edge_weight`` (E,)                   weight per edge
 ``class_names`` (C,), ``node_ids`` (N,), ``name``, ``remarks``, ``num_nodes``
                                        text and numbers as in :class:`Graph`
+``feature_names`` (F,)                 name of each feature
+``encoder``                            how the features were made from a table: bytes of JSON
 ``is_directed, has_self_loops``        how the edges are meant (files of :func:`write_npz`)
 =====================================  =====================================================
 
@@ -24,6 +26,7 @@ All but ``edge_index`` may be absent. The files of heterophilous-graphs (``node_
 
 from __future__ import annotations
 
+import json
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -112,6 +115,8 @@ def write_npz(graph: Graph, path: str | os.PathLike[str]) -> None:
         name=graph.name,
         is_directed=graph.is_directed,
         remarks=graph.remarks,
+        feature_names=graph.feature_names,
+        encoder=graph.encoder,
     )
     has_self_loops = bool((graph.adjacency.diagonal() != 0).any())
     write_pieces(pieces, path, has_self_loops=has_self_loops)
@@ -148,6 +153,11 @@ def write_pieces(
         arrays["class_names"] = np.array(pieces.class_names, np.str_)
     if pieces.node_ids is not None:
         arrays["node_ids"] = pieces.node_ids
+    if pieces.feature_names is not None:
+        arrays["feature_names"] = np.array(pieces.feature_names, np.str_)
+    if pieces.encoder is not None:
+        text = json.dumps(pieces.encoder.to_dict(), allow_nan=False)
+        arrays["encoder"] = np.frombuffer(text.encode("utf-8"), np.uint8)
     if pieces.remarks:
         arrays["remarks"] = np.array(pieces.remarks, np.str_)
     arrays["name"] = np.array(pieces.name, np.str_)

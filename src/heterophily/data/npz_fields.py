@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from heterophily.data.encode.encoder import Encoder
 from heterophily.data.labels import whole_labels
 from heterophily.data.pieces import Pieces
 from heterophily.data.splits import SplitBatch
@@ -21,6 +23,7 @@ SPLIT_PARTS = ("train", "val", "test")
 KNOWN_FIELDS = {
     *("edge_index", "edge_weight", "x", "y", "unlabelled", "split_count", "class_names"),
     *("node_ids", "name", "remarks", "num_nodes", "is_directed", "has_self_loops"),
+    *("feature_names", "encoder"),
     *CSR_FIELDS,
     *(f"{prefix}_{part}" for prefix in SPLIT_FIELDS.values() for part in SPLIT_PARTS),
 }
@@ -51,13 +54,14 @@ def pieces_from_arrays(
             ("class_names", "U", None),
             ("node_ids", "iuU", num_nodes),
             ("remarks", "U", None),
+            ("feature_names", "U", 0 if features is None else features.shape[1]),
         )
         if field in arrays
     }
     remarks = tuple(str(text) for text in optional.get("remarks", ()))
     if unused := sorted(arrays.keys() - KNOWN_FIELDS):
         remarks += (f"fields of the file that were not used: {', '.join(unused)}",)
-    class_names = optional.get("class_names")
+    class_names, feature_names = optional.get("class_names"), optional.get("feature_names")
     is_directed = None
     if "is_directed" in arrays:
         is_directed = bool(_field(path, arrays, "is_directed", "b", ()))
@@ -79,7 +83,17 @@ def pieces_from_arrays(
         is_directed=is_directed,
         remarks=remarks,
         num_nodes=num_nodes,
+        feature_names=None if feature_names is None else tuple(str(text) for text in feature_names),
+        encoder=_encoder(path, arrays) if "encoder" in arrays else None,
     )
+
+
+def _encoder(path: Path, arrays: Arrays) -> Encoder:
+    data = _field(path, arrays, "encoder", "u", (None,))
+    try:
+        return Encoder.from_dict(json.loads(data.astype(np.uint8).tobytes()))
+    except (ValueError, RecursionError) as error:  # InputError is a ValueError
+        raise InputError(f"{path}: field 'encoder': {error}") from error
 
 
 def _labels(path: Path, arrays: Arrays, labels_are_classes: bool) -> NDArray[np.int64]:

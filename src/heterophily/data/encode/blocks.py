@@ -17,6 +17,7 @@ SPARSE_FROM = 16
 """Columns from which a matrix may be CSR."""
 
 
+_MANY = 128  # columns from which the matrix is filled by columns
 _ROWS = 1 << 15  # cells worked on at a time: fits the cache
 
 
@@ -121,13 +122,35 @@ def _is_single(block: Block) -> bool:
         return bool(np.array_equal(block.values, block.values.astype(np.float32)))
 
 
+def _by_column(strip: Sequence[Values | OneOf], num_rows: int, dtype: Any) -> Bag:
+    """Return many single columns as one bag, column after column (as for a table of words)."""
+    rows, columns, values, start = [], [], [], 0
+    for block in strip:
+        numbers, found = block.entry(slice(None))
+        at = np.flatnonzero(numbers)
+        rows.append(at)
+        values.append(numbers[at].astype(dtype))
+        columns.append(start + (found[at] if isinstance(found, np.ndarray) else np.zeros(at.size)))
+        start += block.width
+    entries = (np.concatenate(rows), np.concatenate(columns).astype(np.int64))
+    matrix = sp.coo_array((np.concatenate(values), entries), shape=(num_rows, start)).tocsr()
+    matrix.sort_indices()
+    matrix.has_canonical_format = True
+    return Bag(matrix)
+
+
 def _sparse(
     blocks: Sequence[Block], total: int, shape: tuple[int, int], dtype: Any
 ) -> sp.csr_array:
     """Fill the arrays of a CSR matrix, a few thousand rows at a time: nothing is held twice."""
     strip = [block for block in blocks if not isinstance(block, Bag)]
     bags = [block for block in blocks if isinstance(block, Bag)]
-    assert list(blocks) == [*strip, *bags], "bags come last"
+    assert [id(block) for block in blocks] == [id(block) for block in (*strip, *bags)]
+    if len(strip) > _MANY:
+        bags, strip = [_by_column(strip, shape[0], dtype), *bags], []
+        if len(bags) == 1:
+            return bags[0].matrix
+        blocks = bags
     index = np.int32 if total < 2**31 else np.int64
     indptr = np.zeros(shape[0] + 1, index)
     data, indices = np.empty(total, dtype), np.empty(total, index)

@@ -56,6 +56,9 @@ ALMOST_EMPTY = 0.005
 MOSTLY = 0.8
 """Share of the filled cells that must be numbers (or dates) for the column to be of that kind."""
 
+ALMOST_ALL = 0.95
+"""Share of numbers from which a column is of numbers, however few different ones there are."""
+
 ENOUGH_ROWS = 20
 """From so many rows on, values that never repeat are taken for ids."""
 
@@ -214,7 +217,7 @@ def _words(name: str, cells: Any, sample: Any) -> Guess:
     if is_pair:
         return Guess(name, "boolean")
     number_share = decimal_of(pa.chunked_array([sample]))[1]
-    if number_share == 1 or (number_share >= MOSTLY and len(distinct) > FEW_NUMBERS):
+    if number_share >= ALMOST_ALL or (number_share >= MOSTLY and len(distinct) > FEW_NUMBERS):
         return _number_in_words(name, cells)
     if formats_of(sample[:DATES])[1] >= MOSTLY:
         return Guess(name, "date")

@@ -45,9 +45,9 @@ class ParquetTable:
         if self._file.metadata.num_rows == 0:
             raise InputError(f"{path.name} has columns but no rows")
 
-    def place(self, row: int) -> str:
-        """Say which row it is, counted from 1."""
-        return f"row {row + 1}"
+    def places(self, rows: Sequence[int]) -> list[str]:
+        """Say which rows they are, counted from 1."""
+        return [f"row {row + 1}" for row in rows]
 
     def read(
         self,
@@ -55,10 +55,14 @@ class ParquetTable:
         ids: Sequence[str] = (),
         numbers: Sequence[str] = (),
         words: Sequence[str] = (),
+        cells: Sequence[str] = (),
         advice: str = "",
     ) -> dict[str, Any]:
-        """Return columns: ids as int64 or string, numbers as float64, words as string (or null)."""
-        wanted = list(dict.fromkeys([*ids, *numbers, *words]))
+        """Return columns: ids as int64 or string, numbers as float64, words as string (or null).
+
+        ``cells`` are left as the file has them.
+        """
+        wanted = list(dict.fromkeys([*ids, *numbers, *words, *cells]))
         try:
             table = self._file.read(columns=wanted)
         except (pa.ArrowException, OSError) as error:
@@ -68,7 +72,9 @@ class ParquetTable:
             column = table.column(name)
             if pa.types.is_dictionary(column.type):
                 column = column.cast(column.type.value_type)
-            if name in numbers:
+            if name in cells:
+                found[name] = column
+            elif name in numbers:
                 found[name] = self._number(name, column, advice)
             else:
                 found[name] = (self._id if name in ids else self._word)(name, column)
@@ -82,6 +88,14 @@ class ParquetTable:
     def _id(self, name: str, column: Any) -> Any:
         if _is_text(column.type):
             return column.cast(pa.string())
+        if pa.types.is_floating(column.type):  # as pandas keeps integers beside an empty cell
+            whole = pc.cast(column, pa.int64(), safe=False)
+            if column.null_count == 0 and pc.all(pc.equal(column, whole)).as_py():
+                self.remarks.append(
+                    f"{self.path.name}, column {short(name)}: whole numbers with a point read as "
+                    "integers"
+                )
+                return whole
         if not pa.types.is_integer(column.type):
             raise self._refuse(name, column.type, "ids: whole numbers or strings")
         try:

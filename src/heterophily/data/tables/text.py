@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
-from heterophily.data.tables.locate import find_problem, line_of_row, unclosed_quote
+from heterophily.data.tables.locate import find_problems, lines_of_rows, unclosed_quote
 from heterophily.data.tables.spelling import canonical_length, count_quotes, is_unusual
 from heterophily.data.tables.table import DELIMITERS, check_columns, suffix_of
 from heterophily.errors import InputError
@@ -134,15 +134,17 @@ class TextTable:
         ids: Sequence[str] = (),
         numbers: Sequence[str] = (),
         words: Sequence[str] = (),
+        cells: Sequence[str] = (),
         advice: str = "",
     ) -> dict[str, Any]:
         """Return columns: ids as int64 or string, numbers as float64, words as string (or null).
 
+        ``cells`` are numbers, dates or text, as all cells of the column allow.
         Integers are taken for ids only when each is written in the one canonical way: where an id
         has a leading zero, a sign or a space, the ids of that column are strings.
         """
         types = {**dict.fromkeys(numbers, pa.float64()), **dict.fromkeys(words, pa.string())}
-        table = self._parse([*ids, *numbers, *words], types, advice)
+        table = self._parse([*ids, *numbers, *words, *cells], types, advice)
         if table is None or table.num_rows == 0:
             raise InputError(f"{self.path.name} has a header but no rows")
         found = {name: table.column(name) for name in table.column_names}
@@ -214,17 +216,19 @@ class TextTable:
     def _explain(self, error: Exception, types: dict[str, Any], advice: str) -> NoReturn:
         """Find the offending line by a slow second reading and name it."""
         numbers = [name for name, kind in types.items() if kind == pa.float64()]
-        problem = find_problem(self._lines(), self.delimiter, self.columns, numbers, advice)
-        if problem is not None:
-            raise InputError(f"{self.path.name}, {problem}") from error
+        problems = find_problems(self._lines(), self.delimiter, self.columns, numbers, advice)
+        if problems:
+            more = f"; also {'; '.join(problems[1:])}" if problems[1:] else ""
+            raise InputError(f"{self.path.name}, {problems[0]}{more}") from error
         raise InputError(f"{self.path.name}: {str(error).splitlines()[0]}") from error
 
     def _lines(self) -> tuple[bytes, int]:
         return bytes(memoryview(self._body)), self._first_line
 
-    def place(self, row: int) -> str:
-        """Say on which line data row ``row`` (from 0) begins."""
-        return f"line {line_of_row(self._lines(), self.delimiter, row)} (data row {row + 1})"
+    def places(self, rows: Sequence[int]) -> list[str]:
+        """Say on which lines data rows (from 0) begin."""
+        lines = lines_of_rows(self._lines(), self.delimiter, rows)
+        return [f"line {line} (data row {row + 1})" for line, row in zip(lines, rows, strict=True)]
 
     @cached_property
     def _has_quotes(self) -> bool:
