@@ -55,9 +55,9 @@ def leak_remarks(
     ("warning: feature '1' tells the class of nearly every node by itself; leave it out if it was \
 made from the label",)
     """
-    if features is None or labels is None or not labels.size:
+    if features is None or labels is None:
         return ()
-    found = _leaking(features, labels)
+    found = LeakDetector(labels).columns(features)
     return warning(found if names is None else [names[int(place)] for place in found])
 
 
@@ -76,43 +76,50 @@ def warning(columns: Sequence[Any]) -> tuple[str, ...]:
     )
 
 
-def _leaking(features: Any, labels: NDArray[np.int64]) -> list[int]:
-    labelled = np.flatnonzero(labels >= 0)
-    known = labels[labelled]
-    if np.count_nonzero(np.bincount(known, minlength=1) >= SUPPORT) < 2:
-        return []
-    if not sp.issparse(features):
-        return _leaking_columns(features, labelled, known, range(features.shape[1]))
-    rows = features if labelled.size == labels.size else features[labelled]
-    found = _indicators(rows, known)
-    filled = np.bincount(rows.indices, minlength=rows.shape[1]) >= MOSTLY_FILLED * known.size
+class LeakDetector:
+    """Finds columns that tell the labels (N,), -1 = unlabelled: on a sample first, then on all.
+
+    >>> LeakDetector(np.arange(50) // 25).columns(np.arange(100).reshape(50, 2) // 50)
+    [0, 1]
+    """
+
+    def __init__(self, labels: NDArray[np.int64]) -> None:
+        self._labelled = np.flatnonzero(labels >= 0)
+        self._labels = labels[self._labelled]
+        counts = np.bincount(self._labels, minlength=1) >= SUPPORT
+        self._is_possible = np.count_nonzero(counts) >= 2
+        if self._is_possible:
+            self._picked = _sample(self._labels)
+            self._sample = self._labelled[self._picked]
+            self._sample_labels = self._labels[self._picked]
+
+    def tells(self, values: Any) -> bool:
+        """Whether a column (N,), or one of a sparse matrix (N, K), tells the labels."""
+        return bool(self.columns(values if sp.issparse(values) else values[:, None]))
+
+    def columns(self, features: Any) -> list[int]:
+        """Return the columns of a matrix, dense or CSR, that tell the labels."""
+        if not self._is_possible:
+            return []
+        passed = _told(features[self._sample], self._sample_labels)
+        if not passed or self._sample.size == self._labels.size:
+            return passed
+        rest = _told(features[:, passed][self._labelled], self._labels)
+        return [passed[place] for place in rest]
+
+
+def _told(rows: Any, labels: NDArray[np.int64]) -> list[int]:
+    """Return the columns of labelled rows that tell their labels."""
+    if not sp.issparse(rows):
+        return [place for place in range(rows.shape[1]) if tells_label(rows[:, place], labels)]
+    rows = sp.csr_array(rows)
+    found = _indicators(rows, labels)
+    filled = np.bincount(rows.indices, minlength=rows.shape[1]) >= MOSTLY_FILLED * labels.size
     dense = [int(c) for c in np.flatnonzero(filled)[:_MOST_FILLED_COLUMNS] if c not in found]
     if dense:
-        block = sp.csr_array(rows[:, dense]).toarray()
-        everywhere = np.arange(known.size)
-        inside = _leaking_columns(block, everywhere, known, range(len(dense)))
+        inside = _told(sp.csr_array(rows[:, dense]).toarray(), labels)
         found |= {dense[place] for place in inside}
     return sorted(found)
-
-
-def column_leaks(values: Any, labels: NDArray[np.int64]) -> bool:
-    """Whether a column (N,), or one of a sparse matrix (N, K), tells the labels (-1 = unlabelled).
-
-    >>> column_leaks(np.arange(50) // 25, np.arange(50) // 25)
-    True
-    """
-    return bool(_leaking(values if sp.issparse(values) else values[:, None], labels))
-
-
-def _leaking_columns(
-    matrix: NDArray[Any], labelled: NDArray[np.int64], known: NDArray[np.int64], columns: range
-) -> list[int]:
-    sample = _sample(known)
-    tried = matrix[labelled[sample]]
-    passed = [column for column in columns if tells_label(tried[:, column], known[sample])]
-    if sample.size == known.size:
-        return passed
-    return [column for column in passed if tells_label(matrix[labelled, column], known)]
 
 
 def _sample(labels: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -170,22 +170,15 @@ def _sparse(
         parts = [(values[is_filled], columns[is_filled], is_filled.sum(axis=1, dtype=index))]
         for bag, offset in zip(bags, offsets[len(strip) :], strict=False):
             cuts = bag.matrix.indptr[rows.start : rows.stop + 1]
-            inside = slice(cuts[0], cuts[-1])
-            parts.append(
-                (bag.matrix.data[inside], bag.matrix.indices[inside] + offset, np.diff(cuts))
-            )
-        counts = sum(part[2] for part in parts)
-        indptr[rows.start + 1 : rows.stop + 1] = end + np.cumsum(counts)
-        first: Any = indptr[rows].copy()  # the next free entry of each row
-        for part_values, part_columns, part_counts in parts:
-            if len(parts) == 1:
-                at: Any = slice(end, end + part_values.size)
-            else:
-                ends = np.cumsum(part_counts, dtype=index)
-                at = np.repeat(first - (ends - part_counts), part_counts)
-                at = at + np.arange(part_values.size, dtype=index)
-                first += part_counts
-            data[at], indices[at] = part_values, part_columns
+            held = slice(cuts[0], cuts[-1])
+            parts.append((bag.matrix.data[held], bag.matrix.indices[held] + offset, np.diff(cuts)))
+        counts = np.stack([part[2] for part in parts], axis=1)  # (rows, parts)
+        indptr[rows.start + 1 : rows.stop + 1] = end + np.cumsum(counts.sum(axis=1))
+        inside = slice(end, int(indptr[rows.stop]))
+        of_part = np.repeat(np.tile(np.arange(len(parts), dtype=np.uint8), size), counts.ravel())
+        for place, (part_values, part_columns, _) in enumerate(parts):
+            at = of_part == place
+            data[inside][at], indices[inside][at] = part_values, part_columns
         end = int(indptr[rows.stop])
     matrix = sp.csr_array((data, indices, indptr), shape=shape)
     matrix.has_canonical_format = True

@@ -16,7 +16,7 @@ from heterophily.data.encode.column import Column
 from heterophily.data.encode.columns import COLUMNS
 from heterophily.data.encode.drift import Drift, drift_of
 from heterophily.data.encode.kinds import KINDS, LEFT_OUT, kinds_of
-from heterophily.data.leaks import column_leaks
+from heterophily.data.leaks import LeakDetector
 from heterophily.data.wording import listed
 from heterophily.errors import InputError
 
@@ -84,6 +84,7 @@ class Encoder:
         blocks: list[Block] = []
         strange: dict[str, Strange] = {}
         leaking: list[str] = []
+        detector = None if labels is None else LeakDetector(labels)
         rows = 0
         for name, kind in sorted(chosen.items(), key=lambda item: item[1] == "text"):
             column = held.pop(name)
@@ -96,7 +97,7 @@ class Encoder:
             blocks += fitted.encode(cells)
             if odd.count:
                 strange[name] = odd
-            if labels is not None and column_leaks(fitted.values(cells), labels):
+            if detector is not None and detector.tells(fitted.values(cells)):
                 leaking.append(name)
         left_out = tuple((name, kind) for name, kind in chosen.items() if kind in LEFT_OUT)
         encoded = Encoded(side_by_side(blocks, rows), strange, tuple(leaking))

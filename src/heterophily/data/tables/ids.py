@@ -141,6 +141,10 @@ def _index_in(column: Any, values: Any) -> NDArray[np.int32]:
 
 def repeats(column: Any) -> tuple[int, NDArray[np.int64]] | None:
     """Return the rows that repeat an earlier id, and the row that the first of them repeats."""
+    if _is_integer(column):
+        values = column.to_numpy()
+        if (values[1:] > values[:-1]).all():
+            return None
     codes = column.combine_chunks().dictionary_encode().indices.to_numpy()
     if codes.size == 0 or int(codes.max()) + 1 == codes.size:
         return None

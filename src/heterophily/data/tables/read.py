@@ -127,9 +127,6 @@ def read_tables(
         chosen_nodes = node_columns(
             node_table, node_id=node_id, label=label, split=split, features=features, ignore=ignore
         )
-        ends, weights = _read_edges(edge_table, chosen)
-        if chosen_nodes.by_position:
-            _refuse_id_as_header(node_table, [chosen_nodes.node_id], ends)
         node_column, parts = _read_nodes(
             node_table,
             chosen_nodes,
@@ -138,6 +135,10 @@ def read_tables(
             encode=encode,
             encoder=encoder,
         )
+        pa.default_memory_pool().release_unused()  # its columns are features now
+        ends, weights = _read_edges(edge_table, chosen)
+        if chosen_nodes.by_position:
+            _refuse_id_as_header(node_table, [chosen_nodes.node_id], ends)
         *ends, node_column = without_points(
             [
                 (edge_table, chosen.source, ends[0]),

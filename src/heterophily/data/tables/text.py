@@ -16,7 +16,12 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 
 from heterophily.data.tables.locate import find_problems, lines_of_rows, unclosed_quote
-from heterophily.data.tables.spelling import canonical_length, count_quotes, is_unusual
+from heterophily.data.tables.spelling import (
+    canonical_length,
+    count_quotes,
+    integers_if_canonical,
+    is_unusual,
+)
 from heterophily.data.tables.table import DELIMITERS, check_columns, suffix_of
 from heterophily.errors import InputError
 
@@ -144,12 +149,16 @@ class TextTable:
         has a leading zero, a sign or a space, the ids of that column are strings.
         """
         types = {**dict.fromkeys(numbers, pa.float64()), **dict.fromkeys(words, pa.string())}
+        if words or cells:  # other columns hold blanks and quotes: look at the ids themselves
+            types |= dict.fromkeys(ids, pa.string())
         table = self._parse([*ids, *numbers, *words, *cells], types, advice)
         if table is None or table.num_rows == 0:
             raise InputError(f"{self.path.name} has a header but no rows")
         found = {name: table.column(name) for name in table.column_names}
         del table
         pa.default_memory_pool().release_unused()  # what the parser no longer needs
+        if words or cells:
+            return found | {name: integers_if_canonical(found[name]) for name in ids}
         doubtful = [name for name in ids if found[name].type != pa.string()]
         if self._is_canonical(found) or (
             all(found[name].type == pa.int64() for name in doubtful) and not self._is_unusual
