@@ -49,6 +49,9 @@ class ParquetTable:
         """Say which rows they are, counted from 1."""
         return [f"row {row + 1}" for row in rows]
 
+    def release(self) -> None:
+        """Let go of what is held (nothing)."""
+
     def read(
         self,
         *,

@@ -135,6 +135,7 @@ def read_tables(
             encode=encode,
             encoder=encoder,
         )
+        node_table.release()
         pa.default_memory_pool().release_unused()  # its columns are features now
         ends, weights = _read_edges(edge_table, chosen)
         if chosen_nodes.by_position:

@@ -42,6 +42,10 @@ class Table(Protocol):
         """
         ...
 
+    def release(self) -> None:
+        """Let go of the bytes of the file, after the columns were read."""
+        ...
+
     def places(self, rows: Sequence[int]) -> list[str]:
         """Say where data rows (from 0) are, for a message."""
         ...

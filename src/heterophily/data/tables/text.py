@@ -57,9 +57,8 @@ class TextTable:
         if delimiter is not None and (len(delimiter) != 1 or not delimiter.isascii()):
             raise InputError(f"delimiter={delimiter!r}; it must be one ASCII character")
         self.path, self.has_header, self.remarks = path, has_header, list[str]()
-        self._contents = _contents(path, suffix.endswith(".gz"))
         usual = DELIMITERS[suffix.removesuffix(".gz")]
-        self._body, self._first_line, first = self._split_header(delimiter or usual)
+        self._begin, self._first_line, first = self._split_header(delimiter or usual)
         if has_header:
             self.columns = first
             check_columns(self)
@@ -68,10 +67,23 @@ class TextTable:
         if len(first) == 1 and delimiter is None:
             self._suspect_delimiter(first[0])
 
+    @cached_property
+    def _contents(self) -> Any:
+        return _contents(self.path, suffix_of(self.path).endswith(".gz"))
+
+    @cached_property
+    def _body(self) -> Any:
+        return self._contents.slice(self._begin)
+
+    def release(self) -> None:
+        """Let go of the bytes of the file; they are read again when a message needs them."""
+        self.__dict__.pop("_contents", None)
+        self.__dict__.pop("_body", None)
+
     # --- the beginning of the file ------------------------------------------------------------
 
-    def _split_header(self, delimiter: str | None) -> tuple[Any, int, list[str]]:
-        """Return the bytes of the data rows, the line they start on and the first row."""
+    def _split_header(self, delimiter: str | None) -> tuple[int, int, list[str]]:
+        """Return where the data rows begin, the line they start on and the first row."""
         start, line, comments = 0, 1, 0
         view = memoryview(self._contents)
         if bytes(view[:3]) == _BOM:
@@ -99,7 +111,7 @@ class TextTable:
         first = next(csv.reader(io.StringIO(record, newline=""), delimiter=delimiter))
         if self.has_header:
             start, line = end, line + lines
-        return self._contents.slice(start), line, first
+        return start, line, first
 
     def _line_end(self, start: int) -> int:
         """Return where the line that begins at ``start`` ends (after its line end)."""
