@@ -100,7 +100,7 @@ def run(arguments: argparse.Namespace, variant: str) -> None:
         report = train_by_name(
             model,
             dataset,
-            protocol=protocol,
+            splits="paper-random" if protocol == "random" else protocol,
             preset=preset,
             extra=extra,
             seed=arguments.seed,

@@ -142,7 +142,8 @@ def page(folder: Path) -> str:
             lines.append(f"| {dataset} | not run | | | | | | | |")
             continue
         record = records[dataset]
-        published, spread = record["paper"], record["test"]["accuracy"]["spread"]
+        published, accuracy = record["paper"], record["test"]["accuracy"]
+        spread = accuracy.get("std", accuracy.get("spread"))  # its name before
         models = dict.fromkeys(row["model"] for row in record["chosen"])
         known = f"{100 * ours_refit[dataset]:.2f}" if dataset in ours_refit else "not run"
         lines.append(

@@ -37,7 +37,7 @@ def measure(model: str, name: str, engine: str, epochs: int) -> float:
     protocol = "fixed" if name == "deezer-europe" else "random"
     chosen = recipe("paper", model, name, protocol)
     graph = open_graph(name, offline=True, **chosen.graph)
-    splits = graph.splits or random_splits(graph.labels, repeats=1, seed=0)
+    splits = graph.splits or random_splits(graph.labels, repeats=1, seed=0, rule="paper-random")
     before = resident("VmRSS")
     Path("/proc/self/clear_refs").write_text("5")
     report = train(
@@ -51,7 +51,7 @@ def measure(model: str, name: str, engine: str, epochs: int) -> float:
         engine=engine,
     )
     if report.results.engine != engine:
-        raise SystemExit(report.remarks[0])
+        raise SystemExit(report.results.engine_note)
     return resident("VmHWM") - before
 
 

@@ -46,7 +46,7 @@ def run(dataset: str) -> dict[str, Any]:
             members.append(member)
         print(f"\r{dataset}: {model}, {number + 1} of {len(folds)}", end="", flush=True)
     print()
-    found = estimate(members, graph.labels, folds, temperature=1.0)
+    found = estimate(members, graph, folds, temperature=1.0)
     return {
         "dataset": dataset,
         "model": model,
@@ -72,9 +72,10 @@ def main() -> None:
             write_text(path, json.dumps(run(dataset), indent=1) + "\n")
         record = json.loads(path.read_text("utf-8"))
         accuracy = record["test"]["accuracy"]
+        spread = accuracy.get("std", accuracy.get("spread"))  # its name before
         print(
             f"{dataset:10} {record['model']:12} {100 * record['on_given_splits']:.2f}, on folds "
-            f"{100 * accuracy['mean']:.2f} ± {100 * accuracy['spread']:.2f} (single "
+            f"{100 * accuracy['mean']:.2f} ± {100 * spread:.2f} (single "
             f"{100 * record['test_single_member_accuracy']:.2f})"
         )
 

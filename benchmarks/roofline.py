@@ -190,7 +190,7 @@ class Epochs:
             num_features=inputs.num_features,
             num_classes=graph.num_classes,
         )
-        self.split = random_splits(graph.labels, repeats=1, seed=0)[0]
+        self.split = random_splits(graph.labels, repeats=1, seed=0, rule="paper-random")[0]
         self.sizes = sizes_of(graph, inputs, chosen, self.split)
         self.labels, self.epochs = graph.labels, epochs
         self.config = chosen.config.replace(stopping="none")

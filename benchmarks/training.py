@@ -63,7 +63,7 @@ class OurEpochs:
             num_features=self.inputs.num_features,
             num_classes=graph.num_classes,
         )
-        split = random_splits(graph.labels, repeats=1, seed=0)[0]
+        split = random_splits(graph.labels, repeats=1, seed=0, rule="paper-random")[0]
         self.epochs = FullBatch(self.network, self.inputs, graph.labels, split, chosen.config)
 
     def __call__(self) -> None:
@@ -78,7 +78,7 @@ class NativeEpochs:
 
     def __init__(self, graph: Graph, ours: OurEpochs, chosen: Recipe) -> None:
         self.labels, self.network = graph.labels, ours.network
-        self.split = random_splits(graph.labels, repeats=1, seed=0)[0]
+        self.split = random_splits(graph.labels, repeats=1, seed=0, rule="paper-random")[0]
         self.config = chosen.config.replace(stopping="none")
         self.buffers = GraphBuffers(ours.inputs, graph.labels, graph.num_classes)
 
@@ -123,7 +123,7 @@ def candidates(name: str, model: str) -> dict[str, Callable[[], float | None]]:
         "weight_decay": chosen.config.weight_decay,
         "with_structure": with_structure,
     }
-    split = random_splits(graph.labels, repeats=1, seed=0)[0]
+    split = random_splits(graph.labels, repeats=1, seed=0, rule="paper-random")[0]
     return {
         **found,
         "dense": DenseEpochs(graph, split, **settings),
@@ -213,7 +213,7 @@ def grid(name: str) -> None:
     chosen = recipe("paper", "acm-gcn", name, "random")
     graph = open_graph(name, **chosen.graph)
     inputs = GraphInputs.from_graph(graph, MODELS["acm-gcn"].with_options(**chosen.options).inputs)
-    splits = random_splits(graph.labels, repeats=10, seed=0)
+    splits = random_splits(graph.labels, repeats=10, seed=0, rule="paper-random")
     tasks = []
     for lr, decay, tenth in itertools.product(GRID_LR, GRID_WEIGHT_DECAY, range(10)):
         spec = MODELS["acm-gcn"].with_options(**{**chosen.options, "dropout": tenth / 10})
@@ -278,9 +278,9 @@ import resource, sys
 import torch, scipy.sparse
 from heterophily.experiments.train import train_by_name
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-protocol = "fixed" if sys.argv[1] == "deezer-europe" else "random"
+protocol = "fixed" if sys.argv[1] == "deezer-europe" else "paper-random"
 report = train_by_name(
-    sys.argv[2], sys.argv[1], preset="paper", protocol=protocol, repeats=1, workers=1,
+    sys.argv[2], sys.argv[1], preset="paper", splits=protocol, repeats=1, workers=1,
     config={"max_epochs": 20}, keep_state=True,
 )
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

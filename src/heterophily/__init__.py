@@ -15,7 +15,7 @@ _NAMES_OF = {
     "data.npz": "read_npz write_npz",
     "data.report": "GraphReport",
     "data.source": "open_graph",
-    "data.splits": "Split SplitBatch random_split random_splits stratified_split",
+    "data.splits": "Split SplitBatch paper_random_split random_splits stratified_split",
     "data.synthetic.class_homophily": "class_homophily_graph",
     "data.synthetic.degree_then_edges": "degree_then_edges_graph",
     "data.synthetic.edge_homophily": "edge_homophily_graph",

@@ -16,7 +16,7 @@ from heterophily.data.report import GraphReport as GraphReport
 from heterophily.data.source import open_graph as open_graph
 from heterophily.data.splits import Split as Split
 from heterophily.data.splits import SplitBatch as SplitBatch
-from heterophily.data.splits import random_split as random_split
+from heterophily.data.splits import paper_random_split as paper_random_split
 from heterophily.data.splits import random_splits as random_splits
 from heterophily.data.splits import stratified_split as stratified_split
 from heterophily.data.synthetic.class_homophily import (

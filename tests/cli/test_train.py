@@ -2,6 +2,7 @@ import json
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 import typer
 from cli.ring import call, write
@@ -32,14 +33,16 @@ def run(data_folder):
 
 def test_json_has_the_numbers(run):
     data = json.loads(run("acm-gcn", "texas", "--preset", "paper", "--json"))
-    assert (data["model"], data["graph"], data["protocol"]) == ("acm-gcn", "texas", "random")
+    assert (data["model"], data["graph"], data["split_rule"]) == (
+        "acm-gcn", "texas", "paper-random",
+    )  # fmt: skip
     assert len(data["test_accuracy"]["values"]) == 2
     assert data["published"]["mean"] == 0.9492
 
 
 def test_text_shows_the_published_number_with_the_difference(run):
     text = run("acm-gcn", "texas", "--splits", "fixed", "--preset", "paper")
-    assert "published            0.8784 ± 0.0440   difference" in text
+    assert "published accuracy     0.8784 ± 0.0440   difference" in text
     assert "2 fixed split(s)" in text
 
 
@@ -171,7 +174,13 @@ def test_auto_chooses_trains_tells_and_keeps(tmp_path):
     text = call(
         "train", "auto", *tables, "--label", "team", "--inductive", *QUICK, "--out", tmp_path / "m"
     )
-    for words in ("Diagnosis: ", "mean validation accuracy", "Chosen: ", "Test estimate (", "± "):
+    for words in (
+        "Diagnosis: ",
+        "mean validation accuracy",
+        "Chosen: ",
+        "held-out test nodes",
+        "95 % interval",
+    ):
         assert words in text
     assert "New nodes: yes" in text
     assert f"Next: heterophily predict {tmp_path / 'm'} --edges" in text
@@ -243,3 +252,54 @@ def test_a_model_folder_is_refused_before_training(tmp_path):
     (tmp_path / "m").mkdir()
     with pytest.raises(InputError, match="m exists; pass --overwrite"):
         call("train", "gcn", "karate", "--out", tmp_path / "m")
+
+
+def rare_tables(folder):
+    """Write 105 rare of 1,973 nodes, with a column that tells a little."""
+    rng = np.random.default_rng(0)
+    kinds = np.repeat([0, 1], [1868, 105])
+    values = rng.normal(size=kinds.size) + kinds
+    names = np.array(["ok", "fraud"])[kinds]
+    rows = [f"n{i},{names[i]},{values[i]:.3f}" for i in range(kinds.size)]
+    (folder / "nodes.csv").write_text("id,kind,a\n" + "\n".join(rows) + "\n")
+    ends = rng.integers(0, kinds.size, (3000, 2))
+    edges = "\n".join(f"n{a},n{b}" for a, b in ends if a != b)
+    (folder / "edges.csv").write_text("source,target\n" + edges + "\n")
+    return ["--edges", folder / "edges.csv", "--nodes", folder / "nodes.csv", "--label", "kind"]
+
+
+def test_a_rare_class_is_judged_by_its_rank_beside_baselines(tmp_path):
+    tables = rare_tables(tmp_path)
+    how = ["--repeats", "2", "--max-epochs", "5", "--workers", "1"]
+    data = json.loads(call("train", "mlp-2", *tables, *how, "--json"))
+    assert data["score"] == "roc-auc"
+    assert data["scores"]["roc-auc"]["interval"]["low"] > 0
+    assert [found["name"] for found in data["baselines"]] == ["largest-class", "trees"]
+    assert data["baselines"][0]["test"]["mean"] == 0.5
+    assert {row["class"]: row["nodes"] for row in data["per_class"]} == {"fraud": 42, "ok": 746}
+    assert np.sum(data["confusion"]) == 788
+    assert data["threshold"]["class"] == "fraud"
+    text = call("train", "mlp-2", *tables, *how)
+    assert text.splitlines()[1].startswith("  test ROC AUC  ")
+    assert "than gradient-boosted trees on own features (ROC AUC 0." in text
+
+
+def test_a_score_that_is_undefined_is_said_with_reason_and_remedy(tmp_path):
+    tables = rare_tables(tmp_path)
+    how = ["--repeats", "2", "--max-epochs", "2", "--workers", "1", "--splits", "paper-random"]
+    text = call("train", "mlp-2", *tables, *how)
+    assert "No test node is of class 'fraud': these scores say nothing about it." in text
+    data = json.loads(call("train", "mlp-2", *tables, *how, "--json"))
+    assert data["scores"]["roc-auc"]["mean"] is None
+    assert any("ROC AUC and average precision cannot be computed" in r for r in data["remarks"])
+    assert any("without test nodes" in remark for remark in data["remarks"])
+
+
+def test_a_perfect_score_of_six_test_nodes_has_an_interval_and_no_zero_deviation():
+    text = call("train", "auto", "karate", *QUICK)
+    assert "6 held-out test nodes" in text
+    assert "± 0.0000" not in text
+    shown = [line for line in text.splitlines() if line.startswith("  test ")]
+    assert len(shown) == 5
+    assert all("95 % interval" in line for line in shown if "average precision" not in line)
+    assert all("6 test nodes" in line for line in shown[:1])

@@ -111,7 +111,7 @@ def test_networkx_labels_are_examined_too() -> None:
 def test_npz_of_a_stranger_is_examined_and_our_own_is_not(tmp_path: Path) -> None:
     ends = np.stack([np.arange(39), np.arange(1, 40)])
     np.savez(tmp_path / "a.npz", edge_index=ends, y=np.arange(40) * 3)
-    with pytest.raises(InputError, match="field 'y': 40 different values"):
+    with pytest.raises(InputError, match=r"a\.npz: y: 40 different values"):
         read_npz(tmp_path / "a.npz")
     graph = read_npz(tmp_path / "a.npz", labels_are_classes=True)
     write_npz(graph, tmp_path / "b.npz")

@@ -61,7 +61,9 @@ def test_calibration_error_of_honest_confidence_is_zero_and_bins_are_closed_abov
 def test_score_for_a_rare_class_of_two_is_the_area_and_else_accuracy():
     assert score_for(np.array([0] * 80 + [1] * 20)) == "roc-auc"  # as in minesweeper
     assert score_for(np.array([0] * 60 + [1] * 40)) == "accuracy"
-    assert score_for(np.array([0] * 90 + [1] * 5 + [2] * 5)) == "accuracy"
+    assert score_for(np.array([0] * 90 + [1] * 5 + [2] * 5)) == "balanced-accuracy"
+    assert score_for(np.array([0] * 55 + [1] * 15 + [2] * 30)) == "accuracy"  # not five times
+    assert score_for(np.repeat(np.arange(5), [33, 1, 18, 101, 30])) == "accuracy"  # as in texas
     with pytest.raises(InputError, match="no node has a label"):
         score_for(np.full(3, -1))
 
@@ -70,3 +72,21 @@ def test_every_score_is_better_when_higher():
     labels, _ = drawn(1, 3)
     right = np.eye(3)[labels]
     assert all(score(labels, right) == 1.0 for score in SCORES.values())
+
+
+def test_average_precision_is_that_of_the_rarer_class_whatever_its_number():
+    labels = np.array([0] * 18 + [1] * 2)
+    scores = np.linspace(0.05, 0.95, 20)
+    shown = np.column_stack([1 - scores, scores])
+    wanted = metrics.average_precision_score(labels, scores)
+    assert SCORES["average-precision"](labels, shown) == pytest.approx(wanted)
+    assert SCORES["average-precision"](1 - labels, shown[:, ::-1]) == pytest.approx(wanted)
+    chance = np.tile([0.9, 0.1], (20, 1))
+    assert SCORES["average-precision"](labels, chance) == pytest.approx(0.1)
+
+
+def test_undefined_scores_are_nan_without_a_warning():
+    alone = np.zeros(4, np.int64), np.tile([0.2, 0.8], (4, 1))
+    assert math.isnan(SCORES["average-precision"](*alone))
+    assert SCORES["macro-f1"](*alone) == 0.0
+    assert SCORES["balanced-accuracy"](*alone) == 0.0

@@ -8,6 +8,7 @@ import pytest
 
 from heterophily.data.catalog import DATASETS
 from heterophily.errors import InputError, UnknownNameError
+from heterophily.experiments.split_rules import SPLIT_RULES
 from heterophily.experiments.study import Study, studies, study
 
 TRAINED = [name for name, declared in studies().items() if declared.command is None]
@@ -29,7 +30,7 @@ def test_rows_and_columns_are_those_of_the_published_table(name: str) -> None:
     assert table is not None
     assert tuple(row.name for row in declared.rows) == table.models
     assert declared.datasets == table.datasets
-    assert declared.splits == table.protocol
+    assert SPLIT_RULES[declared.splits].stored == table.protocol
 
 
 def test_the_bars_are_a_part_of_the_big_table() -> None:
@@ -54,7 +55,7 @@ def test_variants_are_values() -> None:
 def test_deezer_europe_has_only_its_own_splits() -> None:
     rules = {cell.dataset: cell.splits for cell in study("sota").cells}
     assert rules["deezer-europe"] == "fixed"
-    assert rules["texas"] == "random"
+    assert rules["texas"] == "paper-random"
 
 
 def test_published_values_stand_beside_the_cells() -> None:

@@ -12,7 +12,7 @@ from heterophily.training.config import TrainConfig
 
 SHORT = TrainConfig(lr=0.05, max_epochs=15)
 KEYS = {
-    "model", "graph", "protocol", "hyperparameters", "test_accuracy", "validation_accuracy",
+    "model", "graph", "split_rule", "hyperparameters", "test_accuracy", "validation_accuracy",
     "epochs", "ms_per_epoch", "peak_memory_mb", "published",
 }  # fmt: skip
 
@@ -66,8 +66,8 @@ def test_another_seed_gives_other_splits(graph):
 def test_fixed_splits_are_used_once_each_or_cycled(graph):
     split = Split.from_parts(range(30), range(30, 45), range(45, 60), num_nodes=60)
     fixed = graph.replace(splits=SplitBatch.stack([split, split]))
-    once = train("gcn", fixed, protocol="fixed", config=SHORT, workers=1)
-    cycled = train("gcn", fixed, protocol="fixed", config=SHORT, workers=1, repeats=3)
+    once = train("gcn", fixed, splits="fixed", config=SHORT, workers=1)
+    cycled = train("gcn", fixed, splits="fixed", config=SHORT, workers=1, repeats=3)
     assert (len(once.results), len(cycled.results)) == (2, 3)
 
 
@@ -81,8 +81,8 @@ def test_options_reach_the_model(graph):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"protocol": "fixed"}, "toy has no fixed splits"),
-        ({"protocol": "public"}, "toy has no public splits"),
+        ({"splits": "fixed"}, "toy has no fixed splits"),
+        ({"splits": "public"}, "toy has no public splits"),
         ({"repeats": 0}, "repeats=0"),
         ({"seed": -1}, "seed=-1"),
         ({"options": {"hiden": 3}}, "unknown option 'hiden'"),
@@ -101,7 +101,7 @@ def test_unknown_names_are_refused(graph):
     with pytest.raises(UnknownNameError, match="did you mean 'acm-gcn'"):
         train("acm-gnc", graph)
     with pytest.raises(UnknownNameError, match="unknown split rule 'radom'"):
-        train("gcn", graph, protocol="radom")
+        train("gcn", graph, splits="radom")
 
 
 def test_graph_with_one_class_is_refused(graph):
@@ -129,7 +129,7 @@ def test_paper_preset_loads_the_graph_its_way_and_finds_the_published_number(dat
 
 def test_public_split_is_trained_ten_times_with_different_seeds(data_folder):
     report = train_by_name(
-        "mlp-1", "cora", protocol="public", data_folder=data_folder, config={"max_epochs": 2},
+        "mlp-1", "cora", splits="public", data_folder=data_folder, config={"max_epochs": 2},
         workers=1,
     )  # fmt: skip
     assert len({result.seed for result in report.results}) == 10

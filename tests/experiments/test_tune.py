@@ -150,7 +150,7 @@ def test_hopeless_is_a_clear_gap_on_the_same_splits() -> None:
 def test_a_limited_grid_says_so(tmp_path: Path) -> None:
     result = quick(tmp_path / "runs.sqlite", trials=2)
     assert len(result.trials) == 2
-    assert result.remarks == ("2 of 3 settings",)
+    assert result.remarks == ("2 of 3 settings were tried",)
 
 
 def test_no_time_at_all_is_one_sentence(tmp_path: Path) -> None:

@@ -9,9 +9,9 @@ import pytest
 from prediction.quick import QUICK, make_graph
 
 from heterophily.data.graph import Graph
-from heterophily.experiments.train import splits_of, train
+from heterophily.experiments.train import train
 from heterophily.prediction.auto import AutoResult, auto
-from heterophily.prediction.build import model_of_report, network_of, score_report
+from heterophily.prediction.build import calibrate_report, model_of_report, network_of
 from heterophily.prediction.model import TrainedModel
 from heterophily.training.config import TrainConfig
 
@@ -35,14 +35,11 @@ def trained(graph: Graph) -> Callable[..., TrainedModel]:
         given = on or graph
         key = (name, given.content_hash, str(options))
         if key not in known:
-            config, splits = TrainConfig(max_epochs=8), splits_of(given, "random", None, 2, 0)
+            config = TrainConfig(max_epochs=8)
             options = {"hidden": 8, **options}
-            report = train(
-                name, given, splits=splits, repeats=2, options=options, config=config, workers=1
-            )
+            report = train(name, given, repeats=2, options=options, config=config, workers=1)
             network = network_of(report, options, config)
-            scored = score_report(report, given, splits, network)
-            known[key] = model_of_report(report, given, splits, network, scored, seed=0)
+            known[key] = model_of_report(report, network, calibrate_report(report), seed=0)
         return known[key]
 
     return get

@@ -45,7 +45,7 @@ def test_with_test_sets_that_differ_each_is_judged_by_its_own_members(graph):
     result = auto(graph, splits=splits, **{**QUICK, "max_trials": 2, "seeds": 1})
     values = result.estimate.scores["accuracy"]
     assert len(values) == 3
-    assert result.estimate.spread("accuracy") == pytest.approx(np.std(values))
+    assert result.to_dict()["test"]["accuracy"]["std"] == pytest.approx(np.std(values))
     for number, value in enumerate(values):
         mine = [m.probabilities for m in result.ensemble.members if m.split == number]
         rows = np.flatnonzero(splits[number].test)
@@ -169,3 +169,14 @@ def test_the_diagnosis_of_a_directed_graph_is_that_of_its_undirected_twin(graph,
     found = auto(twin, **QUICK)
     assert found.verdict == chosen.verdict
     assert choice(found) == choice(chosen)  # nothing to turn round: the same candidates
+
+
+def test_a_fold_without_the_rare_class_is_left_out_of_a_score_that_is_undefined_there():
+    rng = np.random.default_rng(0)
+    labels = np.array([0] * 45 + [1] * 5)  # four of the five are dealt out to five folds
+    source, target = rng.integers(0, 50, (2, 120))
+    rare = Graph.from_edges(source, target, labels=labels, features=rng.random((50, 3)))
+    result = auto(rare, score="roc-auc", **QUICK)
+    assert any(np.isnan(value) for value in result.finalists[0].scores.values())
+    assert np.isfinite(result.finalists[0].mean)
+    assert np.isfinite(result.choice.score)

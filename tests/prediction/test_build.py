@@ -2,18 +2,21 @@ import numpy as np
 import pytest
 
 from heterophily.data.splits import SplitBatch
-from heterophily.experiments.train import splits_of, train
-from heterophily.prediction.build import model_of, network_of, score_report, splits_card
+from heterophily.experiments.split_rules import splits_of
+from heterophily.experiments.train import train
+from heterophily.prediction.build import calibrate_report, model_of, splits_card
 from heterophily.training.config import TrainConfig
 
 
 def test_scores_of_a_report_are_those_of_its_replicas(graph):
-    config, splits = TrainConfig(max_epochs=5), splits_of(graph, "random", None, 2, 0)
+    config, splits = TrainConfig(max_epochs=5), splits_of(graph, "random", repeats=2)
     report = train("gcn", graph, splits=splits, repeats=3, config=config, workers=1)
-    scored = score_report(report, graph, splits, network_of(report, {}, config))
-    assert scored.values["accuracy"] == pytest.approx(report.test_accuracy["values"])
-    assert len(scored.to_dict()["roc-auc"]["values"]) == 3
-    assert scored.temperature > 0
+    found = report.evaluation.scores
+    assert found["accuracy"].values == pytest.approx(report.test_accuracy["values"])
+    assert len(found["roc-auc"].values) == 3
+    calibrated = calibrate_report(report)
+    assert calibrated.temperature > 0
+    assert len(calibrated.to_dict()["calibration-error-scaled"]["values"]) == 3
 
 
 def test_the_model_of_a_choice_has_its_members_and_their_splits(chosen):

@@ -36,3 +36,13 @@ def test_the_same_seed_draws_the_same_folds():
 def test_too_few_labels_are_refused():
     with pytest.raises(InputError, match="6 labelled nodes are too few to choose a model"):
         held_out_folds(np.array([0, 1] * 3), seed=0)
+
+
+@pytest.mark.parametrize("size", [3, 4, 5, 9])
+def test_a_class_of_three_or_more_trains_validates_and_is_tested(size):
+    labels = np.array([0] * 60 + [1] * size)
+    splits = held_out_folds(labels, seed=0)
+    rare = labels == 1
+    assert splits.test[0][rare].any()
+    assert splits.train[:, rare].any(axis=1).all()  # in every fold
+    assert splits.validation[:, rare].any()  # in some fold: there may be fewer nodes than folds

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from heterophily.cli.train import CALIBRATION, SHOWN_SCORES, plus_minus
+from heterophily.cli.train import calibration_text
 from heterophily.errors import InputError
 
 if TYPE_CHECKING:
@@ -119,9 +119,11 @@ def feature_names(read: Mapping[str, Any]) -> tuple[str, ...] | None:
 
 
 def _print(result: AutoResult, model: TrainedModel, *, seconds: float) -> None:
+    from heterophily.evaluation.scores import SCORE_TITLES
+    from heterophily.report.evaluation_text import evaluation_lines, score_text
     from heterophily.report.tables import plain
 
-    score, chosen = result.score.replace("-", " "), {id(t) for t in result.choice.trials}
+    score, chosen = SCORE_TITLES[result.score], {id(t) for t in result.choice.trials}
     print(f"Diagnosis: {result.verdict.sentence}")
     print("  " + "; ".join(result.verdict.because))
     print(
@@ -143,28 +145,29 @@ def _print(result: AutoResult, model: TrainedModel, *, seconds: float) -> None:
         f"{len(result.choice.members)} members, validation {score} together "
         f"{result.choice.score:.4f}."
     )
+    estimate = result.estimate
     if result.is_refit:
+        before = result.estimate_of_choice.evaluation
         print(
             f"Trained again on folds of training and validation nodes: {len(model.votes)} members; "
-            f"test accuracy before {plus_minus(result.estimate_of_choice.mean('accuracy'), None)}."
+            f"test accuracy before {score_text(before.scores['accuracy'], before.sizes)}."
         )
-    estimate = result.estimate
-    told = "spread over the test sets" if len(estimate.scores["accuracy"]) > 1 else "standard error"
-    print(f"Test estimate ({estimate.test_nodes} nodes that no voting member saw; ± {told}):")
-    for name, title in {"accuracy": "accuracy", **SHOWN_SCORES}.items():
-        print(f"  {title:<20} {plus_minus(estimate.mean(name), estimate.spread(name))}")
-    print(f"  {'one member alone':<20} {estimate.single:.4f} accuracy")
-    before, after = (plus_minus(estimate.mean(name), None) for name in CALIBRATION)
+    sets = len(estimate.scores["accuracy"])
     print(
-        f"  {'calibration error':<20} {before}, {after} with temperature {result.temperature:.2f}"
+        f"On {estimate.test_nodes} held-out test nodes{f' in each of {sets} sets' * (sets > 1)}, "
+        "which no voting member saw in training or in validation:"
     )
+    print("\n".join(evaluation_lines(estimate.evaluation)))
+    print(f"\n  {'one member alone':<22} {estimate.single:.4f} accuracy")
+    told = calibration_text(estimate.to_dict(), result.temperature)
+    print(f"  {'calibration error':<22} {told}")
 
 
 def _print_next(
     model: TrainedModel, out: Path | None, source: str | None, read: Mapping[str, Any]
 ) -> None:
     if out is None:
-        print("\nNothing was kept; --out FOLDER writes the model.")
+        print("\nThe model was not saved; add --out FOLDER to keep it.")
         return
     why = model.why_not_inductive
     print(f"\nModel folder: {out} (card.json, weights.safetensors)")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -137,4 +138,4 @@ def _print(result: Comparison, *, is_tuned: bool) -> None:
         else f"Best: {result.best.row}, ahead of every other."
     )
     for remark in result.remarks:
-        print(f"note: {remark}")
+        print(f"note: {remark}", file=sys.stderr)

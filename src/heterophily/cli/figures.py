@@ -17,7 +17,9 @@ Graphs = Annotated[
 ]
 Models = Annotated[str | None, typer.Option(help="Models, with commas between.")]
 Repeats = Annotated[int | None, typer.Option(min=1, help="Splits on which models are trained.")]
-Splits = Annotated[str, typer.Option(help="random (60/20/20), fixed (of the data) or public.")]
+Splits = Annotated[
+    str | None, typer.Option(help="Split rule [paper-random; with --preset default, random].")
+]
 Preset = Annotated[
     str, typer.Option(help="paper, paper-as-written, or default: where settings come from.")
 ]
@@ -58,7 +60,7 @@ def command_of(name: str, figure: Figure) -> Any:
         graph: Graphs = None,
         models: Models = None,
         repeats: Repeats = None,
-        splits: Splits = "random",
+        splits: Splits = None,
         preset: Preset = "paper",
         nodes: Nodes = 2000,
         results: Results = None,

@@ -45,6 +45,7 @@ def list_runs(
     """List finished runs."""
     import itertools
 
+    from heterophily.experiments.split_rules import rule_of
     from heterophily.report.tables import plain
 
     with _open(store) as opened:
@@ -62,7 +63,7 @@ def list_runs(
             row["key"][:12],
             row["model"],
             row["graph"],
-            row["split_rule"],
+            rule_of(row["split_rule"]),
             str(row["split_index"]),
             *(_share(row[name]) for name in ("test_accuracy", "validation_accuracy")),
             str(row["epochs"]),
@@ -132,7 +133,7 @@ def merge(
 def _open(path: Path | None) -> Store:
     from heterophily.experiments.store import Store, default_path
 
-    return Store(path or default_path(), must_exist=True)
+    return Store(path or default_path(), is_read_only=True)
 
 
 def _chosen(store: Store, model: str | None, graph: str | None) -> Iterator[Record]:

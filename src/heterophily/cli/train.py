@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,12 +16,17 @@ if TYPE_CHECKING:
     from heterophily.data.graph import Graph
     from heterophily.experiments.presets import Recipe
     from heterophily.experiments.train_report import TrainReport
-    from heterophily.prediction.build import Scored
+    from heterophily.prediction.build import Calibrated
 
 ModelArgument = Annotated[
     str, typer.Argument(help="A model, spelled as in the paper: acm-gcn. Or auto: choose for me.")
 ]
-Splits = Annotated[str, typer.Option(help="random (60/20/20), fixed (of the data) or public.")]
+_RULES = "random (60/20/20, every class in each part), fixed (of the data), paper-random, public"
+Splits = Annotated[str, typer.Option(help=f"{_RULES}.")]
+PresetSplits = Annotated[
+    str | None,
+    typer.Option(help=f"{_RULES} (default: random; with --preset, paper-random)."),
+]
 Repeats = Annotated[
     int | None,
     typer.Option(help="Number of runs [default: 10; with fixed splits, each split once]."),
@@ -35,7 +41,7 @@ AUTO = "auto"
 def train(
     model: ModelArgument,
     graph: sources.GraphArgument = None,
-    splits: Splits = "random",
+    splits: PresetSplits = None,
     repeats: Repeats = None,
     seed: Annotated[int, typer.Option(help="Seed of splits, weights and dropout.")] = 0,
     preset: Annotated[
@@ -143,7 +149,7 @@ def train(
             sources.open_source(graph, **read, **where),
             source=graph,
             read=read,
-            splits=splits,
+            splits=splits or "random",
             out=out,
             overwrite=overwrite,
             as_json=json,
@@ -163,7 +169,10 @@ def train(
     )
     if for_auto:
         raise InputError(f"--{next(iter(for_auto))} is for heterophily train auto, not for {model}")
+    from dataclasses import replace
+
     from heterophily.experiments import train as experiments
+    from heterophily.experiments.split_rules import default_rule, number_of_runs, splits_of
     from heterophily.models.catalog import MODELS
     from heterophily.prediction import build
     from heterophily.training.progress import progress_bar
@@ -175,20 +184,19 @@ def train(
         if found.get("model", model) != model:
             raise InputError(f"--config {settings} is for the model {found['model']}, not {model}")
         options, config = found["options"] | options, found["config"] | config
-    opened, recipe = _open(model, graph, splits, preset, read, where)
+    rule = splits or default_rule(preset)
+    opened, recipe = _open(model, graph, rule, preset, read, where)
     spec = MODELS[model]
     # The tables print settings that some models have no use for.
     options = {key: v for key, v in recipe.options.items() if spec.accepts(key)} | options
     trainer = recipe.config.replace(**config)
-    given = experiments.public_splits(graph or "", **where) if splits == "public" else None
-    batch = experiments.splits_of(opened, splits, given, repeats, seed)
+    batch = splits_of(opened, rule, repeats=repeats, seed=seed, dataset=graph, **where)
     with progress_bar(f"{model} on {graph or 'your graph'}") as progress:
         report = experiments.train(
             model,
             opened,
-            protocol=splits,
-            splits=batch,
-            repeats=repeats,
+            splits=batch if rule == "public" else rule,
+            repeats=number_of_runs(rule, batch, repeats),
             seed=seed,
             options=options,
             config=trainer,
@@ -197,8 +205,9 @@ def train(
             engine=engine or "auto",
             progress=progress,
         )
+    report = replace(report, split_rule=rule)
     network = build.network_of(report, options, trainer)
-    scored = build.score_report(report, opened, batch, network)
+    calibrated = build.calibrate_report(report)
     if out is not None:
         from heterophily.cli.auto import feature_names, reading
         from heterophily.prediction.folder import save_model
@@ -206,10 +215,10 @@ def train(
         extra = {"read": reading(read) | dict(recipe.graph)}
         names = feature_names(read)
         kept = build.model_of_report(
-            report, opened, batch, network, scored, seed=seed, feature_names=names, extra=extra
+            report, network, calibrated, seed=seed, feature_names=names, extra=extra
         )
         save_model(out, kept, overwrite=overwrite)
-    _show(report, scored, recipe, out, as_json=json)
+    _show(report, calibrated, recipe, out, as_json=json)
     if report.results.interrupted:
         raise typer.Exit(130)
 
@@ -226,7 +235,7 @@ def _open(
     from heterophily.data.source import open_graph
     from heterophily.errors import lookup
     from heterophily.experiments.presets import Recipe, recipe
-    from heterophily.experiments.train import SPLIT_RULES
+    from heterophily.experiments.split_rules import SPLIT_RULES
 
     lookup(SPLIT_RULES, "split rule", splits)
     if preset is None:
@@ -255,18 +264,20 @@ def _parsed(pairs: list[str]) -> dict[str, Any]:
             raise InputError(f"--option {pair!r}: write it as KEY=VALUE, for example mix_scale=3")
         try:
             value = tomllib.loads(f"value = {text}")["value"]
-        except tomllib.TOMLDecodeError:
+        except (ValueError, RecursionError):  # no TOML: a plain word
             value = text.strip()
         options[key.strip().replace("-", "_")] = tuple(value) if isinstance(value, list) else value
     return options
 
 
 def _show(
-    report: TrainReport, scored: Scored, recipe: Recipe, out: Path | None, *, as_json: bool
+    report: TrainReport, calibrated: Calibrated, recipe: Recipe, out: Path | None, *, as_json: bool
 ) -> None:
-    data = report.to_dict()
+    data = report.to_dict() | report.evaluation.to_dict()
     data["hyperparameters"] |= recipe.graph
-    data |= {"scores": scored.to_dict(), "temperature": scored.temperature}
+    data["scores"] |= calibrated.to_dict()
+    data |= {"temperature": calibrated.temperature}
+    data["remarks"] = [*report.remarks, *report.evaluation.remarks]
     if out is not None:
         data["model_folder"] = str(out)
     if as_json:
@@ -274,35 +285,34 @@ def _show(
 
         print(json_module.dumps(data))
     else:
-        print(_text(data, len(report.results)))
-    for remark in report.remarks:
+        print(_text(report, data))
+    for remark in data["remarks"]:
         print(f"note: {remark}", file=sys.stderr)
 
 
-def _text(data: dict[str, Any], splits: int) -> str:
-    """Return the report as lines for people; accuracies are fractions."""
-    lines = [f"{data['model']} on {data['graph']}, {splits} {data['protocol']} split(s)"]
+def _text(report: TrainReport, data: dict[str, Any]) -> str:
+    """Return the report as lines for people; scores are fractions."""
+    from heterophily.report.evaluation_text import evaluation_lines, plus_minus
+
+    lines = [
+        f"{report.model} on {report.graph}, {len(report.results)} {report.split_rule} split(s)",
+        *evaluation_lines(report.evaluation),
+        "",
+    ]
 
     def add(name: str, text: str) -> None:
-        lines.append(f"  {name:<20} {text}")
+        lines.append(f"  {name:<22} {text}")
 
-    for name in ("test_accuracy", "validation_accuracy"):
-        add(name.replace("_", " "), plus_minus(data[name]["mean"], data[name]["std"]))
     if data["published"] is not None:
         paper = data["published"]
         add(
-            "published",
+            "published accuracy",
             f"{plus_minus(paper['mean'], paper['std'])}   "
             f"difference {paper['difference']:+.4f}   (table {paper['source']})",
         )
-    for name, title in SHOWN_SCORES.items():
-        spread = data["scores"][name]
-        add(title, plus_minus(spread["mean"], spread["std"]))
-    before, after = (data["scores"][name]["mean"] for name in CALIBRATION)
-    add(
-        "calibration error",
-        f"{before:.4f}, {after:.4f} with temperature {data['temperature']:.2f}",
-    )
+    spread = data["validation_accuracy"]
+    add("validation accuracy", plus_minus(spread["mean"], spread["std"]))
+    add("calibration error", calibration_text(data["scores"], data["temperature"]))
     add("epochs", f"{data['epochs']:.1f} per split")
     add("time", f"{data['ms_per_epoch']:.2f} ms per epoch")
     add("peak memory", f"{data['peak_memory_mb']:.0f} MB")
@@ -314,16 +324,9 @@ def _text(data: dict[str, Any], splits: int) -> str:
     return "\n".join(lines)
 
 
-SHOWN_SCORES = {
-    "balanced-accuracy": "balanced accuracy",
-    "macro-f1": "macro F1",
-    "roc-auc": "ROC AUC",
-}
-CALIBRATION = ("calibration-error", "calibration-error-scaled")
-
-
-def plus_minus(mean: float | None, std: float | None) -> str:
-    """Write a fraction and its spread."""
-    if mean is None:
-        return "undefined"
-    return f"{mean:.4f}" if std is None else f"{mean:.4f} ± {std:.4f}"
+def calibration_text(scores: Mapping[str, Any], temperature: float) -> str:
+    """Write both calibration errors."""
+    before, after = (
+        scores[name]["mean"] for name in ("calibration-error", "calibration-error-scaled")
+    )
+    return f"{before:.4f}, {after:.4f} with temperature {temperature:.2f}"

@@ -10,7 +10,7 @@ import typer
 
 from heterophily.cli import sources
 from heterophily.cli.runs import Engine, Seed, StoreOption, Workers
-from heterophily.cli.train import ModelArgument, Splits
+from heterophily.cli.train import ModelArgument, PresetSplits
 
 if TYPE_CHECKING:
     from heterophily.experiments.tune import TuneResult
@@ -29,7 +29,7 @@ def tune(
     search: Search = "grid",
     trials: Trials = None,
     minutes: Minutes = None,
-    splits: Splits = "random",
+    splits: PresetSplits = None,
     repeats: Repeats = None,
     seed: Seed = 0,
     preset: Annotated[
@@ -113,4 +113,4 @@ def _print(result: TuneResult, path: Path) -> None:
         print(f"  {stopped} settings were hopeless and ended early")
     print(f"wrote {path}")
     for remark in result.remarks:
-        print(f"note: {remark} were tried", file=sys.stderr)
+        print(f"note: {remark}", file=sys.stderr)

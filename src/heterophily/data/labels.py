@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from heterophily.data.graph import is_whole, signed
 from heterophily.data.targets import refuse_unusual
 from heterophily.data.wording import count, listed, short
 from heterophily.errors import InputError
@@ -33,7 +34,7 @@ class Classes(NamedTuple):
 def _as_whole(text: str) -> int | None:
     """Return the whole number that a text stands for (``3``, ``3.0``), else ``None``."""
     if len(text) > _MOST_DIGITS:
-        return None
+        return None  # a name, whatever it is made of
     if re.fullmatch(r"-?\d+", text):
         return int(text)
     if not NUMBER.fullmatch(text):
@@ -133,13 +134,15 @@ def whole_labels(
     if not labels_are_classes:
         texts = [str(value) for value in present.tolist()]
         refuse_unusual(texts, counts, place=place)
-    is_whole = present == np.floor(present) if labels.dtype.kind == "f" else present == present
-    if not (is_whole & (np.abs(present.astype(np.float64)) < 2.0**63)).all():
-        value = present[~is_whole][0] if not is_whole.all() else present[-1]
+    if not is_whole(present):
+        fractions = present[present != np.floor(present)]
+        value = fractions[0] if fractions.size else present[-1]
         raise InputError(
             f"{place} must hold whole numbers (-1 = unlabelled), got {value} as {labels.dtype}"
         )
-    return np.where(missing, -1, labels).astype(np.int64)
+    if labels.dtype.kind == "f":
+        labels = np.where(missing, -1, labels)
+    return signed(labels, place)
 
 
 def _without_blanks(

@@ -9,6 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import ParseError
+from xml.parsers.expat import ExpatError
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,6 +18,7 @@ from heterophily.data.adjacency import Direction, SelfLoops
 from heterophily.data.atomic import atomic_path
 from heterophily.data.graph import Graph
 from heterophily.data.interchange import from_networkx, to_networkx
+from heterophily.data.markup_check import check_markup
 from heterophily.data.wording import short
 from heterophily.errors import InputError
 
@@ -97,9 +99,13 @@ def _parsed(path: Path, suffix: str) -> Any:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
+            check_markup(path)
             return nx.read_graphml(path) if suffix == ".graphml" else nx.read_gexf(path)
-    except ParseError as error:
-        line, column = error.position
+    except InputError:
+        raise
+    except (ParseError, ExpatError) as error:
+        at = (error.lineno, error.offset) if isinstance(error, ExpatError) else error.position
+        line, column = at
         raise InputError(
             f"{path.name}, line {line}, column {column + 1}: broken XML; the file may be cut off"
         ) from error

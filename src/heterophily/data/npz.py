@@ -41,7 +41,7 @@ from heterophily.data.atomic import atomic_path
 from heterophily.data.graph import Graph
 from heterophily.data.leaks import leak_remarks
 from heterophily.data.npz_arrays import read_arrays, write_arrays
-from heterophily.data.npz_fields import SPLIT_FIELDS, SPLIT_PARTS, Arrays, pieces_from_arrays
+from heterophily.data.npz_fields import SPLIT_FIELDS, SPLIT_PARTS, Arrays, pieces_from_arrays, truth
 from heterophily.data.pieces import Pieces
 from heterophily.data.readers.yandex import FIELDS as YANDEX_FIELDS
 from heterophily.data.readers.yandex import pieces_from_yandex
@@ -74,7 +74,7 @@ def read_npz(
     if direction is None:
         direction = "keep" if pieces.is_directed else "drop"
     if self_loops is None:
-        self_loops = "keep" if bool(arrays.get("has_self_loops", False)) else "remove"
+        self_loops = "keep" if truth(Path(path), arrays, "has_self_loops") else "remove"
     try:
         return pieces.graph(
             direction=direction, self_loops=self_loops, fill_unlabelled=fill_unlabelled

@@ -20,6 +20,7 @@ Arrays = dict[str, NDArray[Any]]
 CSR_FIELDS = ("x_data", "x_indices", "x_indptr", "x_shape")
 SPLIT_FIELDS = {"fixed": "split", "public": "public"}
 SPLIT_PARTS = ("train", "val", "test")
+FREE_NODES, NODES_PER_END = 10_000_000, 10  # a number alone may claim so many nodes
 KNOWN_FIELDS = {
     *("edge_index", "edge_weight", "x", "y", "unlabelled", "split_count", "class_names"),
     *("node_ids", "name", "remarks", "num_nodes", "is_directed", "has_self_loops"),
@@ -62,9 +63,7 @@ def pieces_from_arrays(
     if unused := sorted(arrays.keys() - KNOWN_FIELDS):
         remarks += (f"fields of the file that were not used: {', '.join(unused)}",)
     class_names, feature_names = optional.get("class_names"), optional.get("feature_names")
-    is_directed = None
-    if "is_directed" in arrays:
-        is_directed = bool(_field(path, arrays, "is_directed", "b", ()))
+    is_directed = truth(path, arrays, "is_directed")
     stored_name = str(_field(path, arrays, "name", "U", ())) if "name" in arrays else path.stem
     return Pieces(
         edge_index=edge_index,
@@ -103,10 +102,10 @@ def _labels(path: Path, arrays: Arrays, labels_are_classes: bool) -> NDArray[np.
             f"{path}: field 'y' has shape {arrays['y'].shape}, expected (any): one class per node "
             "(of several labels per node, predict one as yes/no)"
         )
-    labels = _field(path, arrays, "y", "fiu", (None,))
+    labels = _field(path, arrays, "y", "fiub", (None,))
     return whole_labels(
         labels,
-        place=f"{path}: field 'y'",
+        place=f"{path}: y",
         labels_are_classes=labels_are_classes or "class_names" in arrays,
     )
 
@@ -129,6 +128,11 @@ def _field(
         text = ", ".join("any" if length is None else str(length) for length in shape)
         raise InputError(f"{path}: field {field!r} has shape {array.shape}, expected ({text})")
     return array
+
+
+def truth(path: Path, arrays: Arrays, field: str) -> bool | None:
+    """Return a truth value of the file, None where it has none."""
+    return bool(_field(path, arrays, field, "b", ())) if field in arrays else None
 
 
 def _check_numbers(path: Path, field: str, array: NDArray[Any], limit: int) -> None:
@@ -195,7 +199,13 @@ def _num_nodes(path: Path, arrays: Arrays, labels: NDArray[Any] | None, features
     if len(set(counts.values())) > 1:
         told = ", ".join(f"{field!r} {count:,}" for field, count in counts.items())
         raise InputError(f"{path}: fields disagree on the number of nodes: {told}")
-    return next(iter(counts.values()))
+    found, ends = next(iter(counts.values())), int(arrays["edge_index"].size)
+    if list(counts) == ["num_nodes"] and found > max(FREE_NODES, NODES_PER_END * ends):
+        raise InputError(
+            f"{path}: num_nodes says {found:,} nodes, but the file holds {ends // 2:,} edges, no "
+            "label and no feature; the file is refused"
+        )
+    return found
 
 
 def _splits(path: Path, arrays: Arrays, prefix: str, num_nodes: int) -> SplitBatch | None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from heterophily.data.adjacency import Direction, SelfLoops
 from heterophily.data.encode.encoder import Encoder
-from heterophily.data.graph import UNLABELLED, Graph
+from heterophily.data.graph import UNLABELLED, Graph, signed
 from heterophily.data.splits import PARTS, SplitBatch
 from heterophily.errors import InputError
 
@@ -54,7 +54,9 @@ class Pieces:
     encoder: Encoder | None = None
 
     def __post_init__(self) -> None:
-        """Find the number of nodes."""
+        """Find the number of nodes; give labels a type that has room for -1."""
+        if self.labels is not None and self.labels.dtype.kind in "ub":
+            object.__setattr__(self, "labels", signed(self.labels, "labels"))
         if self.num_nodes is None:
             held = self.labels if self.labels is not None else self.features
             if held is None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from heterophily.errors import InputError
+from heterophily.errors import InputError, lookup
 
 PARTS = ("train", "validation", "test")
 
@@ -158,7 +158,7 @@ def _labelled(labels: NDArray[np.int64]) -> NDArray[np.int64]:
     return labelled
 
 
-def random_split(
+def paper_random_split(
     labels: NDArray[np.int64],
     *,
     rng: np.random.Generator,
@@ -169,10 +169,12 @@ def random_split(
 
     ``round(train * N / C)`` training nodes **per class** (all of a smaller class), then
     ``round(validation * N)`` of the rest for validation; what remains is the test set. Unlabelled
-    nodes belong to no set and do not count in N.
+    nodes belong to no set and do not count in N. A class smaller than its share of the training
+    nodes has no validation and no test nodes: to judge a model on your own graph, use
+    :func:`stratified_split`.
 
     >>> labels = np.arange(100) % 2
-    >>> random_split(labels, rng=np.random.default_rng(0)).sizes
+    >>> paper_random_split(labels, rng=np.random.default_rng(0)).sizes
     (60, 20, 20)
     """
     labelled = _labelled(labels)
@@ -194,24 +196,27 @@ def random_split(
     )
 
 
+SMALLEST_CLASS = 3
+"""A class with so many labelled nodes can be in training, validation and test at once."""
+
+
 def stratified_split(
     labels: NDArray[np.int64],
     *,
     rng: np.random.Generator,
-    train: float,
-    validation: float,
-    test: float,
+    train: float = 0.6,
+    validation: float = 0.2,
+    test: float = 0.2,
 ) -> Split:
     """Draw train/validation/test shares within every class, as near as whole nodes allow.
 
-    Shares may add up to less than one; the remaining nodes belong to no set. Each class is
-    shuffled and cut at its cumulative shares, rounded, so a share is met to one node per class.
+    Each part of a class is within one node of its share. A class of at least three labelled nodes
+    is in all three parts; of two nodes one trains and one is tested; a single node trains. Shares
+    may add up to less than one; the remaining nodes belong to no set.
 
     >>> labels = np.arange(40) % 4
-    >>> stratified_split(
-    ...     labels, rng=np.random.default_rng(0), train=0.5, validation=0.25, test=0.25
-    ... ).sizes
-    (20, 12, 8)
+    >>> stratified_split(labels, rng=np.random.default_rng(0)).sizes
+    (24, 8, 8)
     """
     shares = np.array([train, validation, test])
     if (shares <= 0).any() or shares.sum() > 1 + 1e-9:
@@ -220,21 +225,61 @@ def stratified_split(
             "up to at most 1"
         )
     labelled = _labelled(labels)
+    wanted = np.append(shares, max(0.0, 1.0 - shares.sum()))  # the last: nodes of no set
+    owed = np.zeros(4)  # what the parts lack so far: later classes make up for it
     parts: list[list[NDArray[np.int64]]] = [[], [], []]
     for k in np.unique(labels[labelled]):
         nodes = _shuffled(np.flatnonzero(labels == k), rng)
-        cuts = np.floor(np.cumsum(shares) * nodes.size + 0.5 + 1e-9).astype(int)
-        for part, piece in zip(parts, np.split(nodes, cuts)[:3], strict=True):
+        sizes = _part_sizes(nodes.size, wanted, owed)
+        owed += wanted * nodes.size - sizes
+        for part, piece in zip(parts, np.split(nodes, np.cumsum(sizes[:3]))[:3], strict=True):
             part.append(piece)
+    if not all(sum(piece.size for piece in part) for part in parts):
+        raise InputError(
+            f"{labelled.size} labelled nodes leave a part of the split empty: label at least "
+            f"{SMALLEST_CLASS} nodes of a class, or bring splits of your own"
+        )
     return Split.from_parts(*(np.concatenate(part) for part in parts), num_nodes=labels.size)
 
 
-def random_splits(labels: NDArray[np.int64], *, repeats: int, seed: int) -> SplitBatch:
-    """Draw ``repeats`` class-balanced 60/20/20 splits; split i depends on ``(seed, i)`` alone."""
+def _part_sizes(
+    count: int, shares: NDArray[np.float64], owed: NDArray[np.float64]
+) -> NDArray[np.int64]:
+    """Divide ``count`` nodes of a class by shares; what is left over goes to who lacks most."""
+    if count < SMALLEST_CLASS:
+        return np.array([[1, 0, 0, 0], [1, 0, 1, 0]][count - 1])
+    sizes = np.floor(shares * count + 1e-9).astype(np.int64)
+    lacking = shares * count - sizes
+    first = np.argsort(-(lacking + owed), kind="stable")
+    first = first[lacking[first] > 1e-9]
+    sizes[first[: count - int(sizes.sum())]] += 1
+    for part in np.flatnonzero(sizes[:3] == 0):
+        giver = 3 if sizes[3] else int(sizes[:3].argmax())
+        sizes[giver] -= 1
+        sizes[part] += 1
+    return sizes
+
+
+DRAWS: Mapping[str, Callable[..., Split]] = {
+    "random": stratified_split,
+    "paper-random": paper_random_split,
+}
+"""Split rules that draw: ``random`` is for any graph, ``paper-random`` reproduces the paper."""
+
+
+def random_splits(
+    labels: NDArray[np.int64], *, repeats: int, seed: int, rule: str = "random"
+) -> SplitBatch:
+    """Draw ``repeats`` random 60/20/20 splits; split i depends on ``(seed, i)`` alone.
+
+    ``rule`` is ``"random"`` (:func:`stratified_split`) or ``"paper-random"``
+    (:func:`paper_random_split`).
+    """
+    draw = lookup(DRAWS, "rule of random splits", rule)
     if repeats < 1:
         raise InputError(f"repeats={repeats}; ask for at least one split")
     return SplitBatch.stack(
-        [random_split(labels, rng=split_generator(seed, index)) for index in range(repeats)]
+        [draw(labels, rng=split_generator(seed, index)) for index in range(repeats)]
     )
 
 

@@ -142,6 +142,7 @@ class _Run:
             validation_accuracy=float(accuracy[at]) if done.best_epoch else np.nan,
             test_accuracy=done.test_accuracy,
             predictions=self.predictions.astype(np.int64),
+            logits=None,  # of the state, by whoever has the inputs of torch
             state=self.plan.state(self.best) if self.best is not None and done.best_epoch else None,
             history=History(train_loss, loss, accuracy),
             seconds=done.seconds,

@@ -1,4 +1,4 @@
-"""Scores of predicted probabilities: what accuracy hides when classes are of unequal size."""
+"""Scores of predicted probabilities, and which of them a graph is judged by."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from heterophily.errors import InputError
 
@@ -34,47 +33,70 @@ def balanced_accuracy(labels: Labels, probabilities: Probabilities) -> float:
     >>> balanced_accuracy(np.array([0, 0, 0, 1]), np.tile([0.9, 0.1], (4, 1)))
     0.5
     """
-    right = probabilities.argmax(1) == labels
-    return float(np.mean([right[labels == k].mean() for k in np.unique(labels)]))
+    from sklearn.metrics import recall_score
+
+    found = probabilities.argmax(1)
+    return float(
+        recall_score(labels, found, labels=np.unique(labels), average="macro", zero_division=0)
+    )
 
 
 def macro_f1(labels: Labels, probabilities: Probabilities) -> float:
     """Mean of the classes' F1, over all classes that occur or were predicted.
 
-    >>> macro_f1(np.array([0, 0, 1]), np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]]))
-    0.6666666666666666
+    >>> round(macro_f1(np.array([0, 0, 1]), np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])), 4)
+    0.6667
     """
-    predicted = probabilities.argmax(1)
-    values = []
-    for k in np.union1d(labels, predicted):
-        hits = int(np.sum((predicted == k) & (labels == k)))
-        values.append(2 * hits / int(np.sum(predicted == k) + np.sum(labels == k)))
-    return float(np.mean(values))
+    from sklearn.metrics import f1_score
+
+    return float(f1_score(labels, probabilities.argmax(1), average="macro", zero_division=0))
 
 
 def roc_auc(labels: Labels, probabilities: Probabilities) -> float:
-    r"""Area under the ROC curve: chance that a node of a class is ranked above one outside it.
+    """Area under the ROC curve: chance that a node of a class is ranked above one outside it.
 
-    Two classes: of class 1. More: one against the rest, the mean over the classes that occur. NaN
-    when only one class occurs. Ties count one half (Mann-Whitney's U):
-
-    .. math:: \text{AUC} = \big(\textstyle\sum_{i \in +} r_i - n_+ (n_+ + 1) / 2\big) / (n_+ n_-)
+    Two classes: of either of them. More: one against the rest, the mean over the classes that
+    occur. NaN when only one class occurs. Ties count one half.
 
     >>> roc_auc(np.array([0, 1, 1]), np.array([[0.8, 0.2], [0.9, 0.1], [0.3, 0.7]]))
     0.5
     """
-    classes = [1] if probabilities.shape[1] == 2 else np.unique(labels)
-    values = [_area(labels == k, probabilities[:, k]) for k in classes]
-    return float(np.mean(values))
+    from sklearn.metrics import roc_auc_score
 
-
-def _area(is_positive: NDArray[np.bool_], scores: NDArray[np.floating]) -> float:
-    positives = int(is_positive.sum())
-    negatives = is_positive.size - positives
-    if positives == 0 or negatives == 0:
+    classes = np.unique(labels)
+    if classes.size < 2:
         return math.nan
-    ranks = float(rankdata(scores)[is_positive].sum())
-    return (ranks - positives * (positives + 1) / 2) / (positives * negatives)
+    asked = [1] if probabilities.shape[1] == 2 else classes
+    return float(np.mean([roc_auc_score(labels == k, probabilities[:, k]) for k in asked]))
+
+
+def average_precision(labels: Labels, probabilities: Probabilities) -> float:
+    """Mean precision over the ranks of a class: the area under its precision-recall curve.
+
+    Two classes: of the rarer one among ``labels``, where chance is its share. More: one against
+    the rest, the mean over the classes that occur. NaN when only one class occurs.
+
+    >>> average_precision(np.array([0, 0, 1]), np.array([[0.9, 0.1], [0.2, 0.8], [0.3, 0.7]]))
+    0.5
+    """
+    from sklearn.metrics import average_precision_score
+
+    classes, counts = np.unique(labels, return_counts=True)
+    if classes.size < 2:
+        return math.nan
+    asked = [rarer(counts)] if probabilities.shape[1] == 2 else classes
+    return float(
+        np.mean([average_precision_score(labels == k, probabilities[:, k]) for k in asked])
+    )
+
+
+def rarer(counts: NDArray[np.int64]) -> int:
+    """Return the class of two that has fewer nodes; of equal ones the second.
+
+    >>> rarer(np.array([3, 9])), rarer(np.array([4, 4]))
+    (0, 1)
+    """
+    return int(counts[0] >= counts[1])
 
 
 def expected_calibration_error(
@@ -109,26 +131,50 @@ SCORES: Mapping[str, Score] = {
     "balanced-accuracy": balanced_accuracy,
     "macro-f1": macro_f1,
     "roc-auc": roc_auc,
+    "average-precision": average_precision,
 }
 """Name -> score of (labels, probabilities), higher is better."""
 
+SCORE_TITLES: Mapping[str, str] = {
+    "accuracy": "accuracy",
+    "balanced-accuracy": "balanced accuracy",
+    "macro-f1": "macro F1",
+    "roc-auc": "ROC AUC",
+    "average-precision": "average precision",
+}
+"""Name -> how a score is written for people."""
+
 RARE = 0.25
-"""Share of the smaller of two classes up to which ``auto`` scores by ROC AUC."""
+"""Two classes: share of the smaller one up to which models are compared by ROC AUC."""
+
+DOMINANT, TIMES_THE_MEDIAN = 0.5, 5
+"""More classes: balanced accuracy, when one holds more than this share of the nodes and at least so
+many times as many as the class in the middle."""
 
 
 def score_for(labels: Labels) -> str:
-    """Return the score that ``auto`` stands for: ROC AUC for two classes of unequal size.
+    """Return the score by which models are compared on a graph, by the sizes of its classes.
+
+    Accuracy, unless guessing the largest class already looks good: ROC AUC for two classes of
+    which one holds at most a quarter of the nodes; balanced accuracy for more classes of which one
+    holds more than half of the nodes and five times as many as the class in the middle. All sets
+    of the paper are compared by accuracy.
 
     >>> score_for(np.array([0, 0, 0, 0, 1, -1])), score_for(np.array([0, 1, 2]))
     ('roc-auc', 'accuracy')
+    >>> score_for(np.repeat([0, 1, 2], [80, 10, 10]))
+    'balanced-accuracy'
     """
     known = labels[labels >= 0]
     if known.size == 0:
         raise InputError("no node has a label: there is nothing to score")
     counts = np.bincount(known)
     counts = counts[counts > 0]
-    is_rare = counts.size == 2 and counts.min() <= RARE * counts.sum()
-    return "roc-auc" if is_rare else "accuracy"
+    largest, total = int(counts.max()), int(counts.sum())
+    if counts.size == 2:
+        return "roc-auc" if counts.min() <= RARE * total else "accuracy"
+    is_dominant = largest > DOMINANT * total and largest >= TIMES_THE_MEDIAN * np.median(counts)
+    return "balanced-accuracy" if counts.size > 2 and is_dominant else "accuracy"
 
 
 def all_scores(labels: Labels, probabilities: Probabilities) -> dict[str, float]:

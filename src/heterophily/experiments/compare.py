@@ -15,10 +15,10 @@ from heterophily.experiments.planner import Planner
 from heterophily.experiments.presets import Recipe
 from heterophily.experiments.records import Run
 from heterophily.experiments.space import recipe_of
+from heterophily.experiments.split_rules import SPLIT_RULES
 from heterophily.experiments.statistics import PairedTest, all_pairs
 from heterophily.experiments.store import Store
 from heterophily.experiments.table import CellResult
-from heterophily.experiments.train import SPLIT_RULES
 from heterophily.experiments.tune import TuneResult, tune
 from heterophily.models.catalog import MODELS
 
@@ -134,7 +134,10 @@ def compare(
         models=tuple(sorted(cells, key=lambda cell: -(cell.mean or 0.0))),
         tests=_tests(cells, planner, runs[names[0]]),
         searches=tuple(searches),
-        remarks=tuple(f"{c.row}: a run diverged, no test" for c in cells if c.mean is None),
+        remarks=(
+            *planner.remarks,
+            *(f"{c.row}: a run diverged, no test" for c in cells if c.mean is None),
+        ),
     )
 
 
@@ -146,7 +149,7 @@ def _cell(
         records,
         row=name,
         dataset=runs[0].graph.name,
-        splits=splits,
+        splits=SPLIT_RULES[splits].stored,
         wanted=len(runs),
         settings=settings,
     )

@@ -11,6 +11,7 @@ from heterophily.experiments.planner import Planner
 from heterophily.experiments.portrait import Portrait
 from heterophily.experiments.portray import settings_for
 from heterophily.experiments.records import Record
+from heterophily.experiments.split_rules import rule_of
 from heterophily.experiments.statistics import all_pairs
 from heterophily.experiments.store import Store
 from heterophily.experiments.table import CellResult
@@ -66,16 +67,16 @@ def compare_stored(
 def compare_records(records: Mapping[str, Sequence[Record]], *, test_to_train: float) -> Comparison:
     """Compare models by the records of equal splits."""
     run = next(iter(records.values()))[0].run
-    name, splits = run["graph"]["name"], run["split"]["rule"]
+    name, stored = run["graph"]["name"], run["split"]["rule"]
     cells = [
-        CellResult.of(found, row=model, dataset=name, splits=splits, wanted=len(found))
+        CellResult.of(found, row=model, dataset=name, splits=stored, wanted=len(found))
         for model, found in records.items()
     ]
     values = {c.row: [v for v in c.test if v is not None] for c in cells if c.mean is not None}
     is_paired = len(values) > 1 and min(map(len, values.values())) > 1
     return Comparison(
         graph=name,
-        splits=splits,
+        splits=rule_of(stored),
         models=tuple(sorted(cells, key=lambda cell: -(cell.mean or 0.0))),
         tests=all_pairs(values, test_to_train=test_to_train) if is_paired else (),
         remarks=tuple(f"{c.row}: a run diverged, no test" for c in cells if c.mean is None),

@@ -20,6 +20,7 @@ from heterophily.experiments.paper import SAME_MODEL
 from heterophily.experiments.planner import engine_for
 from heterophily.experiments.records import versions
 from heterophily.experiments.runner import cell_settings
+from heterophily.experiments.split_rules import SPLIT_RULES
 from heterophily.experiments.store import Store
 from heterophily.experiments.study import Study
 from heterophily.experiments.tuned import tuned
@@ -163,8 +164,9 @@ def study_cost(
     for cell in study.cells:
         settings, _ = cell_settings(study, cell, protocol, space)
         if settings:
-            each = _splits(cell.dataset, cell.splits, repeats)
-            counts[cell.row.model, cell.dataset, cell.splits] += len(settings) * each
+            printed_for = SPLIT_RULES[cell.splits].settings or ""
+            each = _splits(cell.dataset, printed_for, repeats)
+            counts[cell.row.model, cell.dataset, printed_for] += len(settings) * each
     return Cost(sum(counts.values()), run_seconds(counts, clock))
 
 

@@ -10,20 +10,20 @@ from typing import Any
 
 from heterophily.data.graph import Graph
 from heterophily.data.source import open_graph
-from heterophily.data.splits import Split, SplitBatch, random_splits
+from heterophily.data.splits import DRAWS, Split, SplitBatch, random_splits
 from heterophily.errors import InputError
 from heterophily.experiments.executor import Job
 from heterophily.experiments.paper import SAME_MODEL
 from heterophily.experiments.presets import Recipe
 from heterophily.experiments.records import GraphRef, Run, SplitRef, command_line, split_digest
-from heterophily.experiments.store import Store
-from heterophily.experiments.train import (
+from heterophily.experiments.split_rules import (
+    SPLIT_RULES,
     number_of_runs,
-    option_values,
-    public_splits,
-    spec_with,
+    split_remarks,
     splits_of,
 )
+from heterophily.experiments.store import Store
+from heterophily.experiments.train import option_values, spec_with
 from heterophily.layers.inputs import GraphInputs
 from heterophily.models.catalog import MODELS
 from heterophily.models.spec import ModelSpec
@@ -47,6 +47,7 @@ class Planner:
     engine: str = "auto"
     graphs: dict[str, Callable[[], Graph]] = field(default_factory=dict)
     splits: dict[str, Split] = field(default_factory=dict)
+    remarks: dict[str, None] = field(default_factory=dict)  # on the splits; in order, each once
     _opened: dict[Any, tuple[GraphRef, str, list[SplitRef]]] = field(default_factory=dict)
 
     def runs(self, model: str, graph: str | Graph, recipe: Recipe, rule: str) -> list[Run]:
@@ -104,6 +105,7 @@ class Planner:
                 opener = partial(open_graph, graph, **where, **options)
             opened = opener()
             batch = self._batch(opened, graph, rule)
+            self.remarks.update(dict.fromkeys(split_remarks(opened, batch, rule)))
             reference = GraphRef(opened.name, opened.content_hash)
             self.graphs[reference.content_hash] = opener
             self._opened[known] = (reference, rule, self._references(batch, rule))
@@ -111,10 +113,15 @@ class Planner:
         return reference, splits
 
     def _batch(self, opened: Graph, graph: str | Graph, rule: str) -> SplitBatch:
-        given = None
-        if rule == "public" and isinstance(graph, str):
-            given = public_splits(graph, self.data_folder, self.offline)
-        return splits_of(opened, rule, given, self.repeats, self.seed)
+        return splits_of(
+            opened,
+            rule,
+            repeats=self.repeats,
+            seed=self.seed,
+            dataset=graph if isinstance(graph, str) else None,
+            data_folder=self.data_folder,
+            offline=self.offline,
+        )
 
     def _references(self, batch: SplitBatch, rule: str) -> list[SplitRef]:
         count = number_of_runs(rule, batch, self.repeats)
@@ -125,8 +132,8 @@ class Planner:
             split = batch[number % len(batch)]
             name = split_digest(split)
             self.splits[name] = split
-            seed = self.seed if rule == "random" else None
-            references.append(SplitRef(rule, number, seed, name))
+            seed = self.seed if rule in DRAWS else None
+            references.append(SplitRef(SPLIT_RULES[rule].stored, number, seed, name))
         return references
 
 

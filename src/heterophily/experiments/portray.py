@@ -10,11 +10,11 @@ import numpy as np
 
 from heterophily.errors import InputError, lookup
 from heterophily.experiments.executor import outcome_of
-from heterophily.experiments.paper import PROTOCOLS
 from heterophily.experiments.planner import Planner
 from heterophily.experiments.portrait import Portrait
 from heterophily.experiments.presets import PRESETS, Recipe, recipe
 from heterophily.experiments.records import Record, Run, command_line
+from heterophily.experiments.split_rules import SPLIT_RULES, default_rule
 from heterophily.experiments.train import spec_with
 from heterophily.experiments.tuned import optimal
 from heterophily.layers.adaptive_mixer import AdaptiveMixer
@@ -39,7 +39,7 @@ def portray(
     *,
     folder: Path,
     repeats: int = 1,
-    splits: str = "random",
+    splits: str | None = None,
     seed: int = 0,
     preset: str | None = "paper",
     engine: str = "auto",
@@ -59,6 +59,8 @@ def portray(
 
     Parameters
     ----------
+    splits
+        A split rule; by default ``"paper-random"`` with a preset and ``"random"`` without.
     preset
         Settings of a preset where it has some for (model, graph); elsewhere the defaults.
     is_trained
@@ -71,9 +73,10 @@ def portray(
     planner = Planner(
         seed=seed, repeats=repeats, data_folder=data_folder, offline=offline, engine=engine
     )
+    rule = splits or default_rule(preset)
     plan = {
         model: planner.runs(
-            model, graph, settings_for(preset, model, graph, splits, max_epochs), splits
+            model, graph, settings_for(preset, model, graph, rule, max_epochs), rule
         )
         for model in models
     }
@@ -110,7 +113,8 @@ def settings_for(
         lookup(PRESETS, "preset", preset)
     name = graph if isinstance(graph, str) else ""
     found = Recipe()
-    if preset is not None and splits in PROTOCOLS and optimal(model, name, splits) is not None:
+    printed = lookup(SPLIT_RULES, "split rule", splits).settings
+    if preset is not None and printed is not None and optimal(model, name, printed) is not None:
         found = recipe(preset, model, name, splits)
     if max_epochs is None:
         return found

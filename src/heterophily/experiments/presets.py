@@ -1,4 +1,4 @@
-"""Presets: named tables of choices that turn (model, dataset, protocol) into one recipe.
+"""Presets: named tables of choices that turn (model, dataset, split rule) into one recipe.
 
 A preset is a tuple of rules. Each rule says where it holds and which values it sets; later rules
 win. The preset ``paper`` puts the paper's published optimum on top of the behaviour of the
@@ -14,7 +14,7 @@ from typing import Any
 
 from heterophily.errors import InputError, lookup
 from heterophily.experiments.paper import DEEZER as DEEZER_EUROPE
-from heterophily.experiments.paper import PROTOCOLS
+from heterophily.experiments.split_rules import SPLIT_RULES
 from heterophily.experiments.tuned import optimal
 from heterophily.training.config import DEEZER, TrainConfig
 
@@ -97,27 +97,28 @@ PRESETS: Mapping[str, tuple[Rule, ...]] = {
 
 
 def recipe(
-    preset: str, model: str, dataset: str, protocol: str, *, extra: tuple[Rule, ...] = ()
+    preset: str, model: str, dataset: str, splits: str, *, extra: tuple[Rule, ...] = ()
 ) -> Recipe:
     """Return the recipe of a cell: published optimum, then the rules of the preset, then ``extra``.
 
-    >>> found = recipe("paper", "acm-gcn", "texas", "random")
+    >>> found = recipe("paper", "acm-gcn", "texas", "paper-random")
     >>> found.options, found.config.lr
     ({'dropout': 0.6, 'hidden': 64, 'layers': 2, 'mix_scale': 3.0}, 0.05)
     >>> found.graph
     {'self_loops': 'keep'}
     """
     rules = (*lookup(PRESETS, "preset", preset), *extra)
-    if dataset == DEEZER_EUROPE and protocol != "fixed":
+    if dataset == DEEZER_EUROPE and splits != "fixed":
         raise InputError(
             f"preset {preset!r}: {dataset} is published on its five fixed splits; "
             "use --splits fixed"
         )
-    settings = optimal(model, dataset, protocol) if protocol in PROTOCOLS else None
+    printed = lookup(SPLIT_RULES, "split rule", splits).settings
+    settings = None if printed is None else optimal(model, dataset, printed)
     if settings is None:
         raise InputError(
             f"preset {preset!r}: the paper has no hyper-parameters for {model} on {dataset} with "
-            f"{protocol} splits; leave --preset out and choose --lr, --weight-decay, --dropout"
+            f"{splits} splits; leave --preset out and choose --lr, --weight-decay, --dropout"
         )
     with_structure = bool(settings.get("with_structure", False))
     config = {name: settings[name] for name in settings if name in CONFIG_FIELDS}

@@ -16,6 +16,7 @@ from heterophily.experiments.presets import PRESETS, Recipe
 from heterophily.experiments.programs import candidates, compared_splits
 from heterophily.experiments.records import Record, Run
 from heterophily.experiments.space import best_by_validation, check_name, recipe_of, space_for
+from heterophily.experiments.split_rules import SPLIT_RULES
 from heterophily.experiments.store import Store
 from heterophily.experiments.study import PROTOCOLS, Cell, Study
 from heterophily.experiments.table import CellResult, TableResult
@@ -72,7 +73,7 @@ class CellPlan:
         facts: dict[str, Any] = {
             "row": row,
             "dataset": dataset,
-            "splits": self.cell.splits,
+            "splits": SPLIT_RULES[self.cell.splits].stored,
             "wanted": len(self.runs[0]) if self.runs else 0,
             "test_to_train": self.test_to_train,
             "published": study.printed(row, dataset),
@@ -166,11 +167,13 @@ def cell_settings(
             return list(space_for(space, row.model, cell.dataset)), ""
         except UnknownNameError:
             return [], f"the paper gives no search range for {row.name}; use --space default"
-    found = optimal(row.model, cell.dataset, cell.splits)
+    printed_for = SPLIT_RULES[cell.splits].settings
+    assert printed_for is not None
+    found = optimal(row.model, cell.dataset, printed_for)
     if found is not None:
         return [found], ""
     if row.settings_of is not None:
-        found = optimal(row.settings_of, cell.dataset, cell.splits)
+        found = optimal(row.settings_of, cell.dataset, printed_for)
         if found is not None:
             used = f"the paper prints no optimum for {row.name}: that of {row.settings_of} is used"
             return [found], used
@@ -178,7 +181,7 @@ def cell_settings(
     word = printed.absent.get((row.name, cell.dataset)) if printed else None
     said = f" ({word} in its table)" if word else ""
     return [], (
-        f"the paper prints no optimum for {row.name} on {cell.dataset} with {cell.splits} "
+        f"the paper prints no optimum for {row.name} on {cell.dataset} with {printed_for} "
         f"splits{said}; use --protocol validated"
     )
 

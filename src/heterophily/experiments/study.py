@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from heterophily.errors import InputError, lookup
-from heterophily.experiments.paper import PROTOCOLS as SPLITS
 from heterophily.experiments.paper import Published
 from heterophily.experiments.presets import PRESETS
 from heterophily.experiments.published_tables import TABLES, Table, published_table
+from heterophily.experiments.split_rules import SPLIT_RULES
+from heterophily.experiments.toml_file import is_plain, read_toml
 
 PROTOCOLS = {
     "published": "the paper's optimal hyper-parameters as printed (probably chosen on test data)",
@@ -57,7 +58,8 @@ class Study:
     rows, datasets
         Both in the order of the paper.
     splits
-        ``"random"`` or ``"fixed"``; datasets in ``fixed`` have only their own.
+        A split rule, ``"paper-random"``, ``"random"`` or ``"fixed"``; datasets in ``fixed`` have
+        only their own.
     published, times
         Names of the published tables with the accuracies and the milliseconds per epoch.
     preset
@@ -75,7 +77,7 @@ class Study:
     place: str = ""
     rows: tuple[Row, ...] = ()
     datasets: tuple[str, ...] = ()
-    splits: str = "random"
+    splits: str = "paper-random"
     fixed: tuple[str, ...] = ()
     published: str | None = None
     times: str | None = None
@@ -85,7 +87,8 @@ class Study:
 
     def __post_init__(self) -> None:
         """Check every name once."""
-        lookup(SPLITS, f"split rule of study {self.name}", self.splits)
+        known = {name: rule for name, rule in SPLIT_RULES.items() if rule.settings is not None}
+        lookup(known, f"split rule of study {self.name}", self.splits)
         lookup(PRESETS, f"preset of study {self.name}", self.preset)
         for name in (self.published, self.times):
             if name is not None:
@@ -155,6 +158,12 @@ def _row(value: Any, study: str) -> Row:
             f"study {study}: row {value['name']!r} has an unknown key {min(unknown)!r}; "
             "known: name, model, options, settings_of"
         )
+    for key in ("name", "model", "settings_of"):
+        if not isinstance(value.get(key, ""), str):
+            raise InputError(f"study {study}: {key} of a row is a name in quotes")
+    options = value.get("options", {})
+    if not isinstance(options, dict) or not all(map(is_plain, options.values())):
+        raise InputError(f"study {study}: options of row {value['name']!r} are names with values")
     return Row(**{"model": value["name"], **value})
 
 
@@ -164,6 +173,17 @@ def _study(name: str, content: Mapping[str, Any]) -> Study:
         lookup(known, f"key of study {name}", key)
     if "title" not in content:
         raise InputError(f"study {name}: it needs a title")
+    for key in ("rows", "datasets", "fixed"):
+        given = content.get(key, [])
+        if not isinstance(given, list) or (
+            key != "rows" and not all(isinstance(item, str) for item in given)
+        ):
+            raise InputError(f'study {name}: {key} is a list, as in {key} = ["texas"]')
+    for key in ("title", "place", "splits", "published", "times", "preset", "command"):
+        if not isinstance(content.get(key, ""), str):
+            raise InputError(f"study {name}: {key} is a text in quotes")
+    if not isinstance(content.get("synthetic", {}), dict):
+        raise InputError(f"study {name}: synthetic is a table; write [synthetic]")
     rows = tuple(_row(value, name) for value in content.get("rows", ()))
     lists = {key: tuple(content.get(key, ())) for key in ("datasets", "fixed")}
     return Study(**{**content, "name": name, "rows": rows, **lists})
@@ -190,12 +210,7 @@ def study(name: str | Path) -> Study:
     """
     if str(name).endswith(".toml"):
         path = Path(name)
-        try:
-            content = tomllib.loads(path.read_text("utf-8"))
-        except FileNotFoundError:
-            raise InputError(f"{path}: no such file") from None
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise InputError(f"{path} is not TOML: {error}") from None
+        content = read_toml(path)
         content.pop("number", None)
         return _study(path.stem, content)
     return lookup(studies(), "table", str(name))

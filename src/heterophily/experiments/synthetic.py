@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from heterophily.data.graph import Graph
-from heterophily.data.splits import Split, random_split
+from heterophily.data.splits import Split, paper_random_split
 from heterophily.data.synthetic.degree_then_edges import degree_then_edges_graph
 from heterophily.data.synthetic.edge_homophily import edge_homophily_graph
 from heterophily.data.synthetic.features import Base
@@ -157,7 +157,7 @@ class Unit:
         state = np.random.SeedSequence([self.study.seed, round(1e6 * self.level), self.graph])
         rng = np.random.default_rng(state)
         graph = GENERATORS[self.study.generator](self.study, self.level, base, rng)
-        return graph, random_split(graph.labels, rng=rng)
+        return graph, paper_random_split(graph.labels, rng=rng)
 
 
 def quick(study: SyntheticStudy, *, levels: int | None, graphs: int | None) -> SyntheticStudy:

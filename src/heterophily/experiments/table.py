@@ -27,6 +27,7 @@ _TIE = 1e-9  # a value exactly one deviation away lies within, whatever the last
 class CellResult:
     """What the finished runs of one cell say; one entry per split, in the order of the splits.
 
+    ``splits`` is the split rule by its stored name (``random`` is the paper's).
     ``test_to_train`` is the ratio of the sizes of these sets, for the paired tests.
     ``wanted`` is the number of runs that the cell is made of; ``remark`` says why there are none.
     Accuracies are fractions, ``std`` is divided by R as in the paper. ``seconds`` is the training

@@ -8,11 +8,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from heterophily.data.graph import Graph
-from heterophily.data.splits import SplitBatch, random_splits
+from heterophily.data.splits import SplitBatch
 from heterophily.errors import InputError, lookup
-from heterophily.experiments.paper import DEEZER, PROTOCOLS, Published
+from heterophily.experiments.paper import DEEZER, Published
 from heterophily.experiments.presets import Recipe, Rule, recipe
 from heterophily.experiments.published_tables import published_accuracy
+from heterophily.experiments.split_rules import (
+    GIVEN,
+    SPLIT_RULES,
+    check_graph,
+    default_rule,
+    number_of_runs,
+    split_remarks,
+    splits_of,
+)
 from heterophily.experiments.train_report import TrainReport
 from heterophily.layers.inputs import GraphInputs
 from heterophily.models.catalog import MODELS
@@ -24,20 +33,12 @@ from heterophily.training.seeding import replica_seed
 if TYPE_CHECKING:
     from heterophily.models.spec import ModelSpec
 
-SPLIT_RULES = {
-    "random": "class-balanced random 60/20/20 splits",
-    "fixed": "the splits that come with the data",
-    "public": "the public split of cora, citeseer, pubmed",
-}
-_REPEATS = 10
-
 
 def train(
     model: str | ModelSpec,
     graph: Graph,
     *,
-    protocol: str = "random",
-    splits: SplitBatch | None = None,
+    splits: str | SplitBatch = "random",
     repeats: int | None = None,
     seed: int = 0,
     options: Mapping[str, Any] | None = None,
@@ -57,11 +58,10 @@ def train(
         :func:`heterophily.pyg_model`).
     graph
         The graph; at least two classes must be labelled.
-    protocol
-        ``"random"`` draws splits from (seed, index); ``"fixed"`` takes those of the graph;
-        ``"public"`` needs ``splits``.
     splits
-        Splits to use instead of those that the protocol would give.
+        A split rule or splits of your own. ``"random"``: 60/20/20 draws from (seed, index), every
+        class in training, validation and test; ``"fixed"``: those of the graph;
+        ``"paper-random"``: the paper's rule, which leaves small classes untested.
     repeats
         Number of replicas. Replica i trains on split i (modulo their number) with its own seed.
         Default: 10 random splits, or each fixed split once, or the public split 10 times.
@@ -81,18 +81,18 @@ def train(
     >>> labels = np.arange(40) % 2
     >>> ring = Graph.from_edges(np.arange(40), (np.arange(40) + 1) % 40, labels=labels)
     >>> report = train("acm-gcn", ring, repeats=2, config=TrainConfig(max_epochs=20), workers=1)
-    >>> report.protocol, len(report.results)
+    >>> report.split_rule, len(report.results)
     ('random', 2)
     """
     spec = spec_with(model, options or {})
     config = config or TrainConfig()
     as_device(device)
-    splits = splits_of(graph, protocol, splits, repeats, seed)
-    count = number_of_runs(protocol, splits, repeats)
+    rule, batch = _chosen(splits, graph, repeats, seed)
+    count = number_of_runs(rule, batch, repeats)
     inputs = GraphInputs.from_graph(graph, spec.inputs, device=device)
     build = spec.builder(inputs, num_classes=graph.num_classes)
     replicas = [
-        Replica(build, splits[i % len(splits)], config, replica_seed(seed, i)) for i in range(count)
+        Replica(build, batch[i % len(batch)], config, replica_seed(seed, i)) for i in range(count)
     ]
     results = fit_replicas(
         replicas,
@@ -109,19 +109,37 @@ def train(
     return TrainReport(
         model=name,
         graph=graph.name,
-        protocol=protocol,
+        split_rule=rule,
+        splits=batch,
         hyperparameters={**asdict(config), **option_values(spec), "seed": seed},
         results=results,
-        published=_published(name, graph.name, protocol),
-        remarks=(*inputs.remarks, *_remarks(results, count)),
+        published=_published(name, graph.name, rule),
+        remarks=(
+            *split_remarks(graph, batch, rule),
+            *inputs.remarks,
+            *_remarks(results, count),
+            *_beside_the_paper(name, graph.name, rule),
+        ),
+        source=graph,
     )
+
+
+def _chosen(
+    splits: str | SplitBatch, graph: Graph, repeats: int | None, seed: int
+) -> tuple[str, SplitBatch]:
+    """Return the name of the split rule and the splits."""
+    if isinstance(splits, SplitBatch):
+        check_graph(graph, repeats)
+        return GIVEN, splits
+    return splits, splits_of(graph, splits, repeats=repeats, seed=seed)
 
 
 def train_by_name(
     model: str,
     graph: str,
     *,
-    protocol: str = "random",
+    splits: str | None = None,
+    repeats: int | None = None,
     preset: str | None = None,
     extra: tuple[Rule, ...] = (),
     data_folder: str | Path | None = None,
@@ -132,30 +150,34 @@ def train_by_name(
 ) -> TrainReport:
     """Open a graph by name or file, apply a preset, train.
 
-    ``options`` and ``config`` (fields of :class:`TrainConfig`) win over the preset; ``how`` are
-    the remaining arguments of :func:`train`. ``extra`` are rules on top of the preset.
+    ``splits`` names a split rule, by default ``"paper-random"`` with a preset and ``"random"``
+    without. ``options`` and ``config`` (fields of :class:`TrainConfig`) win over the preset;
+    ``how`` are the remaining arguments of :func:`train`. ``extra`` are rules on top of the preset.
     """
     from heterophily.data.source import open_graph
 
-    lookup(SPLIT_RULES, "split rule", protocol)
+    rule = splits or default_rule(preset)
+    lookup(SPLIT_RULES, "split rule", rule)
     spec = MODELS[model]
-    chosen = recipe(preset, model, graph, protocol, extra=extra) if preset else Recipe()
+    chosen = recipe(preset, model, graph, rule, extra=extra) if preset else Recipe()
     # The tables print settings that some models have no use for.
     from_preset = {key: value for key, value in chosen.options.items() if spec.accepts(key)}
     opened = open_graph(graph, data_folder=data_folder, offline=offline, **chosen.graph)
-    splits = None
-    if protocol == "public":
-        splits = public_splits(graph, data_folder, offline)
+    given: str | SplitBatch = rule
+    if rule == "public":
+        given = splits_of(opened, rule, dataset=graph, data_folder=data_folder, offline=offline)
+        repeats = number_of_runs(rule, given, repeats)
     report = train(
         model,
         opened,
-        protocol=protocol,
-        splits=splits,
+        splits=given,
+        repeats=repeats,
         options={**from_preset, **(options or {})},
         config=chosen.config.replace(**(config or {})),
         **how,
     )
-    return replace(report, hyperparameters={**report.hyperparameters, **chosen.graph})
+    hyperparameters = {**report.hyperparameters, **chosen.graph}
+    return replace(report, split_rule=rule, hyperparameters=hyperparameters)
 
 
 def spec_with(model: str | ModelSpec, options: Mapping[str, Any]) -> ModelSpec:
@@ -168,48 +190,24 @@ def spec_with(model: str | ModelSpec, options: Mapping[str, Any]) -> ModelSpec:
         raise InputError(f"{model}: an option has the wrong kind of value ({shown})") from error
 
 
-def splits_of(
-    graph: Graph, protocol: str, splits: SplitBatch | None, repeats: int | None, seed: int
-) -> SplitBatch:
-    """Return the splits that a protocol gives on a graph, or those that were handed in."""
-    lookup(SPLIT_RULES, "split rule", protocol)
-    if graph.num_classes < 2:
-        raise InputError(
-            f"{graph.name}: {graph.num_classes} labelled class(es); training needs at least two"
-        )
-    if repeats is not None and repeats < 1:
-        raise InputError(f"repeats={repeats}; train at least once")
-    if splits is not None:
-        return splits
-    if protocol == "random":
-        return random_splits(graph.labels, repeats=repeats or _REPEATS, seed=seed)
-    if protocol == "fixed" and graph.splits is not None:
-        return graph.splits
-    raise InputError(f"{graph.name} has no {protocol} splits; use --splits random")
-
-
-def number_of_runs(protocol: str, splits: SplitBatch, repeats: int | None) -> int:
-    """Return how many replicas to train: asked for, or one per split."""
-    return repeats or (_REPEATS if protocol == "public" else len(splits))
-
-
-def _published(model: str, dataset: str, protocol: str) -> Published | None:
+def _published(model: str, dataset: str, rule: str) -> Published | None:
     """Return the paper's number, if it was measured on splits of this kind."""
-    if protocol not in PROTOCOLS or (dataset == DEEZER and protocol != "fixed"):
+    found = SPLIT_RULES.get(rule)
+    if found is None or not found.is_papers or (dataset == DEEZER and rule != "fixed"):
         return None
-    return published_accuracy(model, dataset, protocol)
+    assert found.settings is not None
+    return published_accuracy(model, dataset, found.settings)
 
 
-def public_splits(graph: str, data_folder: str | Path | None, offline: bool) -> SplitBatch:
-    """Return Planetoid's public split of a dataset."""
-    from heterophily.data.catalog import DATASETS, split_sets
-
-    found = {}
-    if graph in DATASETS:
-        found = split_sets(graph, data_folder=data_folder, offline=offline)
-    if "public" not in found:
-        raise InputError(f"{graph} has no public split; use --splits random or fixed")
-    return found["public"]
+def _beside_the_paper(model: str, dataset: str, rule: str) -> tuple[str, ...]:
+    """Say how to train beside the paper's number when it belongs to other splits."""
+    papers = "fixed" if dataset == DEEZER else "paper-random"
+    if rule != "random" or _published(model, dataset, papers) is None:
+        return ()
+    return (
+        f"the paper reports {model} on {dataset} on splits of another rule; --splits {papers} "
+        "uses it and shows the paper's number, --preset paper also its settings",
+    )
 
 
 def option_values(spec: ModelSpec) -> dict[str, Any]:

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from heterophily.data.graph import Graph
+from heterophily.data.splits import SplitBatch
+from heterophily.errors import InputError
+from heterophily.evaluation.baselines import baselines
+from heterophily.evaluation.evaluate import Evaluation, evaluate
 from heterophily.experiments.paper import Published
 from heterophily.training.replicas import FitResults
+from heterophily.training.result import softmax
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,16 +24,18 @@ class TrainReport:
     """Results of all splits, with what led to them and the published number beside them.
 
     ``std`` is the population standard deviation over the splits (divided by R, as in the
-    authors' program and hence the paper), not R - 1.
+    authors' program and hence the paper), not R - 1. ``source`` is the graph itself.
     """
 
     model: str
     graph: str
-    protocol: str
+    split_rule: str
+    splits: SplitBatch
     hyperparameters: Mapping[str, Any]
     results: FitResults
     published: Published | None
     remarks: tuple[str, ...] = ()
+    source: Graph | None = None
 
     @property
     def test_accuracy(self) -> dict[str, Any]:
@@ -37,6 +46,25 @@ class TrainReport:
     def validation_accuracy(self) -> dict[str, Any]:
         """Mean, std and values of the validation accuracy at the same epochs."""
         return _spread([result.validation_accuracy for result in self.results])
+
+    @cached_property
+    def evaluation(self) -> Evaluation:
+        """Every score on the test nodes, with intervals, classes, threshold and baselines.
+
+        Computed when first asked for: the baselines take a moment. Needs the states of the
+        replicas (``keep_state=True``).
+        """
+        if self.source is None or any(result.logits is None for result in self.results):
+            raise InputError("the evaluation needs predictions: train with keep_state=True")
+        numbers = [n % len(self.splits) for n in sorted(self.results.by_replica)]
+        distinct = list(dict.fromkeys(numbers))
+        found = baselines(self.source, [self.splits[number] for number in distinct])
+        return evaluate(
+            self.source,
+            [self.splits[number] for number in numbers],
+            [softmax(r.logits) for r in self.results if r.logits is not None],
+            baselines=[base.repeated([distinct.index(n) for n in numbers]) for base in found],
+        )
 
     @property
     def epochs(self) -> float:
@@ -58,7 +86,7 @@ class TrainReport:
         return {
             "model": self.model,
             "graph": self.graph,
-            "protocol": self.protocol,
+            "split_rule": self.split_rule,
             "hyperparameters": dict(self.hyperparameters),
             "test_accuracy": self.test_accuracy,
             "validation_accuracy": self.validation_accuracy,

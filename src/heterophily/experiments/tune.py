@@ -21,6 +21,7 @@ from heterophily.experiments.presets import PRESETS
 from heterophily.experiments.proposer import Proposer
 from heterophily.experiments.records import Run
 from heterophily.experiments.space import Settings, Space, best_by_validation, recipe_of, space_for
+from heterophily.experiments.split_rules import default_rule
 from heterophily.experiments.store import Store
 
 SEARCHES = {
@@ -224,7 +225,7 @@ def tune(
     search: str = "grid",
     trials: int | None = None,
     minutes: float | None = None,
-    splits: str = "random",
+    splits: str | None = None,
     repeats: int | None = None,
     seed: int = 0,
     preset: str | None = None,
@@ -249,6 +250,8 @@ def tune(
         proposes; one that is hopeless after three splits is not trained on the others.
     trials, minutes
         Limits; a limited grid is searched in random order.
+    splits
+        A split rule; by default ``"paper-random"`` with a preset and ``"random"`` without.
     preset
         Rules of a preset under the searched settings (``"paper"``: the released program).
     dashboard
@@ -262,12 +265,13 @@ def tune(
     for name, limit in (("trials", trials), ("minutes", minutes)):
         if limit is not None and limit <= 0:
             raise InputError(f"{name}={limit}; it must be above 0")
+    rule = splits or default_rule(preset)
     dataset = graph if isinstance(graph, str) else graph.name
     chosen = space if isinstance(space, Space) else space_for(space, model, dataset)
     planner = Planner(seed=seed, repeats=repeats, **how)
     deadline = math.inf if minutes is None else time.monotonic() + 60 * minutes
     with kept_open(executor or local()) as standing:
-        state = _Search(model, graph, splits, preset, planner, store, standing, watch, deadline)
+        state = _Search(model, graph, rule, preset, planner, store, standing, watch, deadline)
         if search == "grid":
             tried = _grid(state, chosen, trials, seed)
         else:
@@ -278,19 +282,20 @@ def tune(
     if not complete_ones:
         raise InputError(f"no setting was finished in {minutes} minutes; allow more time")
     best = complete_ones[best_by_validation([trial.validation for trial in complete_ones])]
-    remarks = () if len(tried) == len(chosen) else (f"{len(tried)} of {len(chosen)} settings",)
+    is_partial = len(tried) < len(chosen)
+    partial = (f"{len(tried)} of {len(chosen)} settings were tried",) if is_partial else ()
     runs = state.runs(best.settings)
     keys = tuple(run.key for run in runs)
     records = {record.key: record for record in store.records(keys)}
     return TuneResult(
         model=model,
         graph=runs[0].graph.name,
-        splits=splits,
+        splits=rule,
         space=chosen,
         search=search,
         best=best,
         trials=tuple(tried),
         test=tuple(records[key].outcome.test_accuracy for key in keys),
         keys=keys,
-        remarks=remarks,
+        remarks=(*planner.remarks, *partial),
     )

@@ -15,6 +15,7 @@ from heterophily.data.splits import SplitBatch
 from heterophily.diagnosis.diagnose import diagnose
 from heterophily.diagnosis.verdict import Verdict
 from heterophily.errors import InputError, lookup
+from heterophily.evaluation.coverage import gap_remarks
 from heterophily.evaluation.scores import SCORES, score_for
 from heterophily.filters.direction import is_one_way, turned
 from heterophily.prediction.candidates import Family, draw, families_for
@@ -86,6 +87,7 @@ class AutoResult:
             },
             "temperature": self.temperature,
             "test": self.estimate.to_dict(),
+            "evaluation": self.estimate.evaluation.to_dict(),
             "test_single_member_accuracy": self.estimate.single,
             "refit": self.is_refit,
             **({"test_before_refit": self.estimate_of_choice.to_dict()} if self.is_refit else {}),
@@ -217,7 +219,7 @@ def auto(
         except KeyboardInterrupt:
             interrupted = True
     folds = batch if ensemble is choice else folds
-    temperature, judged = _judge(ensemble, graph, folds)
+    temperature, judged = _judge(ensemble, graph, folds, batch, name)
     return AutoResult(
         graph=graph,
         splits=batch,
@@ -231,19 +233,32 @@ def auto(
         ensemble=ensemble,
         temperature=temperature,
         estimate=judged,
-        estimate_of_choice=judged if ensemble is choice else _judge(choice, graph, batch)[1],
+        estimate_of_choice=(
+            judged if ensemble is choice else _judge(choice, graph, batch, batch, name)[1]
+        ),
         replicas=bench.trained + again.trained,
-        notes=tuple(bench.notes),
+        notes=(*_gaps(graph, batch), *judged.evaluation.remarks, *bench.notes),
         interrupted=interrupted,
         config=chosen_config,
     )
 
 
-def _judge(ensemble: Ensemble, graph: Graph, splits: SplitBatch) -> tuple[float, Estimate]:
-    """Return the temperature of an ensemble, by validation nodes, and how good it is."""
+def _gaps(graph: Graph, splits: SplitBatch) -> tuple[str, ...]:
+    """Say which classes no model learns and no score judges; folds may lack validation nodes."""
+    return gap_remarks(graph.labels, splits, graph.class_names, "random", parts=("train", "test"))
+
+
+def _judge(
+    ensemble: Ensemble, graph: Graph, splits: SplitBatch, given: SplitBatch, score: str
+) -> tuple[float, Estimate]:
+    """Return the temperature of an ensemble, by validation nodes, and how good it is.
+
+    Baselines are fitted on the splits that were given, not on folds of them.
+    """
     members = ensemble.members
     temperature = validated_temperature(members, graph.labels, splits)
-    return temperature, estimate(members, graph.labels, splits, temperature=temperature)
+    found = estimate(members, graph, splits, temperature=temperature, score=score, beside=given)
+    return temperature, found
 
 
 def _visible(graph: Graph, splits: SplitBatch) -> Graph:

@@ -7,18 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from heterophily.data.graph import Graph
 from heterophily.data.splits import SplitBatch
-from heterophily.evaluation.scores import all_scores, expected_calibration_error
+from heterophily.evaluation.evaluate import ScoreValue
+from heterophily.evaluation.scores import expected_calibration_error
 from heterophily.experiments.records import split_digest
 from heterophily.experiments.train_report import TrainReport
-from heterophily.layers.inputs import GraphInputs
 from heterophily.prediction.auto import AutoResult
 from heterophily.prediction.calibration import fit_temperature, tempered
-from heterophily.prediction.estimate import SCALED
-from heterophily.prediction.members import Sizes, network_logits, softmax
+from heterophily.prediction.estimate import CALIBRATION, SCALED
 from heterophily.prediction.model import GraphFacts, Network, TrainedModel, Vote
 from heterophily.training.config import TrainConfig
 
@@ -67,61 +64,50 @@ def splits_card(splits: SplitBatch, rule: str, seed: int) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, eq=False)
-class Scored:
-    """The scores of a report's replicas, each on the test nodes of its own split.
+class Calibrated:
+    """How far the probabilities of a report's replicas can be trusted, on their test nodes.
 
-    ``temperature`` is fitted on the validation nodes of all replicas; the score
-    ``calibration-error-scaled`` is measured with it.
+    ``temperature`` is fitted on the validation nodes of all replicas; ``errors`` and
+    ``scaled_errors`` are the calibration errors of each replica before and after it.
     """
 
-    values: Mapping[str, tuple[float, ...]]
     temperature: float
+    errors: tuple[float, ...]
+    scaled_errors: tuple[float, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return mean, std and values of each score; an undefined score is None."""
-        found: dict[str, Any] = {}
-        for name, values in self.values.items():
-            is_defined = bool(np.isfinite(values).all())
-            found[name] = {
-                "mean": float(np.mean(values)) if is_defined else None,
-                "std": float(np.std(values)) if is_defined else None,
-                "values": [value if np.isfinite(value) else None for value in values],
-            }
-        return found
+        """Return both calibration errors as plain data, beside the other scores."""
+        named = {CALIBRATION: self.errors, SCALED: self.scaled_errors}
+        return {name: ScoreValue(values).to_dict() for name, values in named.items()}
 
 
-def score_report(report: TrainReport, graph: Graph, splits: SplitBatch, network: Network) -> Scored:
-    """Score every replica of a report beyond accuracy; the report must hold their states."""
-    inputs = GraphInputs.from_graph(graph, network.spec.inputs)
-    sizes = Sizes(inputs.num_nodes, inputs.num_features, graph.num_classes)
-    judged: list[tuple[NDArray[np.int64], NDArray[np.float64]]] = []
-    truth, votes = [], []
+def calibrate_report(report: TrainReport) -> Calibrated:
+    """Fit a temperature to the replicas of a report; the report must hold their states."""
+    assert report.source is not None
+    labels, splits = report.source.labels, report.splits
+    truth, votes, judged = [], [], []
     for number, result in sorted(report.results.by_replica.items()):
-        built = sizes.build(network.spec)
-        assert result.state is not None
-        built.load_state_dict({name: value.cpu() for name, value in result.state.items()})
-        probabilities = softmax(network_logits(built, inputs))
+        assert result.probabilities is not None
+        probabilities = result.probabilities
         split = splits[number % len(splits)]
-        rows, tested = np.flatnonzero(split.validation), np.flatnonzero(split.test)
-        truth.append(graph.labels[rows])
-        votes.append(probabilities[rows])
-        judged.append((graph.labels[tested], probabilities[tested]))
+        truth.append(labels[split.validation])
+        votes.append(probabilities[split.validation])
+        judged.append((labels[split.test], probabilities[split.test]))
     temperature = fit_temperature(np.concatenate(truth), np.concatenate(votes))
-    values: dict[str, list[float]] = {}
-    for labels, probabilities in judged:
-        after = expected_calibration_error(labels, tempered(probabilities, temperature))
-        scores = {**all_scores(labels, probabilities), SCALED: after}
-        for name, value in scores.items():
-            values.setdefault(name, []).append(value)
-    return Scored({name: tuple(found) for name, found in values.items()}, temperature)
+    return Calibrated(
+        temperature,
+        tuple(expected_calibration_error(*pair) for pair in judged),
+        tuple(
+            expected_calibration_error(known, tempered(guessed, temperature))
+            for known, guessed in judged
+        ),
+    )
 
 
 def model_of_report(
     report: TrainReport,
-    graph: Graph,
-    splits: SplitBatch,
     network: Network,
-    scored: Scored,
+    calibrated: Calibrated,
     *,
     seed: int,
     feature_names: Sequence[str] | None = None,
@@ -132,6 +118,8 @@ def model_of_report(
     Its members were trained on different splits, so a test node of one may be a training node of
     another: the metrics on the card are those of single replicas, each on its own test nodes.
     """
+    graph, splits = report.source, report.splits
+    assert graph is not None
     votes = []
     for number, result in sorted(report.results.by_replica.items()):
         assert result.state is not None
@@ -139,8 +127,8 @@ def model_of_report(
         votes.append(Vote(0, state, number % len(splits), number // len(splits)))
     card = {
         "recipe": "train",
-        "splits": splits_card(splits, report.protocol, seed),
-        "metrics": scored.to_dict(),
+        "splits": splits_card(splits, report.split_rule, seed),
+        "metrics": report.evaluation.to_dict()["scores"] | calibrated.to_dict(),
         "metrics_note": "of single replicas, each on the test nodes of its own split",
         **(extra or {}),
     }
@@ -149,7 +137,7 @@ def model_of_report(
         votes=tuple(votes),
         class_names=graph.class_names,
         trained_on=GraphFacts.of(graph, feature_names),
-        temperature=scored.temperature,
+        temperature=calibrated.temperature,
         card=card,
     )
 

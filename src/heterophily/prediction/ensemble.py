@@ -66,7 +66,8 @@ def choose(
             by(labels[rows[split]], vote / vote.sum(1, keepdims=True))
             for split, vote in total.items()
         ]
-        return float(np.mean(found))
+        known = [value for value in found if np.isfinite(value)]  # else undefined on this split
+        return float(np.mean(known)) if known else float("nan")
 
     waiting = {trial: votes(trial) for trial in finalists}
     chosen, total = [finalists[0]], waiting.pop(finalists[0])

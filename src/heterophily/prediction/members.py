@@ -157,11 +157,8 @@ class Bench:
             for place, task in enumerate(group):
                 result = results.by_replica[place]
                 found[task] = None
-                if result.state is not None and result.best_epoch:
-                    network = sizes.build(task[0].spec)
-                    network.load_state_dict(dict(result.state))
-                    votes = softmax(network_logits(network, inputs))
-                    found[task] = Member(*task, result.state, votes, result.epochs)
+                if result.state is not None and result.probabilities is not None:
+                    found[task] = Member(*task, result.state, result.probabilities, result.epochs)
             self.trained += len(group)
         return found
 

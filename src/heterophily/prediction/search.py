@@ -49,11 +49,12 @@ class Trial:
 
     @property
     def mean(self) -> float:
-        """Mean validation score so far; minus infinity when it cannot be used."""
-        if self.has_diverged or not self.scores:
-            return -math.inf
-        mean = math.fsum(self.scores.values()) / len(self.scores)
-        return mean if math.isfinite(mean) else -math.inf
+        """Mean validation score so far; minus infinity when it cannot be used.
+
+        A validation set on which the score is undefined (ROC AUC of a single class) is left out.
+        """
+        known = [value for value in self.scores.values() if math.isfinite(value)]
+        return math.fsum(known) / len(known) if known and not self.has_diverged else -math.inf
 
     @property
     def splits(self) -> int:

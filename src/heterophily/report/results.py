@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from heterophily.data.splits import DRAWS
 from heterophily.errors import InputError
+from heterophily.experiments.split_rules import rule_of
 from heterophily.experiments.statistics import all_pairs
 
 _TEST_TO_TRAIN = 1 / 3  # of the random 60/20/20 splits
@@ -74,12 +76,17 @@ def _is_comparison(content: Mapping[str, Any]) -> bool:
 
 def _is_training(content: Mapping[str, Any]) -> bool:
     accuracy = content.get("test_accuracy")
-    wanted = {"model", "graph", "protocol", "hyperparameters", "validation_accuracy", "epochs"}
+    wanted = {"model", "graph", "hyperparameters", "validation_accuracy", "epochs"}
     return (
         wanted <= content.keys()
         and isinstance(accuracy, dict)
         and {"mean", "std", "values"} <= accuracy.keys()
     )
+
+
+def _rule(report: Mapping[str, Any]) -> str:
+    """Return the split rule; files of earlier versions give its stored name."""
+    return str(report.get("split_rule") or rule_of(report.get("protocol", "")))
 
 
 def _joined(reports: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -96,11 +103,11 @@ def _joined(reports: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         for report in reports
     }
     kinds = {
-        (r["protocol"], r["hyperparameters"].get("seed"), len(r["test_accuracy"]["values"]))
+        (_rule(r), r["hyperparameters"].get("seed"), len(r["test_accuracy"]["values"]))
         for r in reports
     }
-    protocol, _, count = next(iter(kinds))
-    is_paired = len(kinds) == 1 and protocol == "random" and count > 1 and len(cells) > 1
+    rule, _, count = next(iter(kinds))
+    is_paired = len(kinds) == 1 and rule in DRAWS and count > 1 and len(cells) > 1
     tests = (
         all_pairs({row: cell["test"] for row, cell in cells.items()}, test_to_train=_TEST_TO_TRAIN)
         if is_paired
@@ -116,7 +123,7 @@ def _joined(reports: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     remarks = [] if is_paired or len(cells) < 2 else ["the models were not on the same splits"]
     return {
         "graph": reports[0]["graph"],
-        "splits": protocol if len({kind[0] for kind in kinds}) == 1 else "different",
+        "splits": rule if len({kind[0] for kind in kinds}) == 1 else "different",
         "models": models,
         "tests": [asdict(test) for test in tests],
         "best": best,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -56,7 +57,7 @@ def fit(
     device
         Where the model is trained.
     keep_state
-        Whether the parameters of the best epoch are kept.
+        Whether parameters and logits of the best epoch are kept.
     engine
         ``"auto"``, ``"native"`` or ``"torch"``; see :func:`fit_replicas`. Both start from the
         same weights; their dropout masks differ.
@@ -68,7 +69,7 @@ def fit(
             done = native.run([task], inputs, labels, keep_state=keep_state)
             if done.interrupted:
                 raise KeyboardInterrupt
-            return cast(FitResult, done.results[0])
+            return with_logits(cast(FitResult, done.results[0]), build, inputs)
         except native.NotCoveredError as error:
             refused(engine, str(error))
     place = as_device(device)
@@ -76,6 +77,18 @@ def fit(
         model = build().to(place)
         epochs = FullBatch(model, inputs, labels, split, config, device=place)
         return _run(epochs, config, seed=seed, device=place, keep_state=keep_state)
+
+
+@torch.no_grad()
+def with_logits(result: FitResult, build: Callable[[], nn.Module], inputs: Any) -> FitResult:
+    """Return a result of the native engine with the logits of its state, by one pass of torch."""
+    if result.state is None:
+        return result
+    with reproducible(0, torch.device("cpu")):
+        model = build()
+        model.load_state_dict(dict(result.state))
+        model.eval()
+        return replace(result, logits=model(inputs).float().numpy())
 
 
 def _run(
@@ -113,6 +126,7 @@ def _run(
         validation_accuracy=accuracies[at] if best.epoch else math.nan,
         test_accuracy=best.test_accuracy,
         predictions=best.predictions,
+        logits=best.kept_logits,
         state=best.state,
         history=History(np.array(train_losses), np.array(losses), np.array(accuracies)),
         seconds=seconds,
@@ -143,6 +157,12 @@ class _Best:
         else:
             for name, value in current.items():
                 self.state[name].copy_(value)
+
+    @property
+    def kept_logits(self) -> NDArray[np.float32] | None:
+        if self.logits is None or not self.keep_state:
+            return None
+        return self.logits.detach().float().cpu().numpy().copy()
 
     @property
     def predictions(self) -> NDArray[np.int64]:

@@ -17,7 +17,7 @@ from heterophily.training.config import TrainConfig
 from heterophily.training.cores import usable_cores as usable_cores
 from heterophily.training.device import as_device
 from heterophily.training.engines import native_or_note, refused
-from heterophily.training.fit import fit
+from heterophily.training.fit import fit, with_logits
 from heterophily.training.result import FitResult
 from heterophily.training.workers import WorkerPool
 
@@ -121,7 +121,7 @@ def fit_replicas(
     device
         ``"cpu"`` or ``"cuda"``.
     keep_state
-        Whether the results hold the parameters of the best epoch.
+        Whether the results hold parameters and logits of the best epoch.
     engine
         ``"native"``: the C++ engine, on threads of this process; ``"torch"``; or ``"auto"``: the
         native one where it covers the model (``engine_note`` says why not).
@@ -151,7 +151,11 @@ def fit_replicas(
                 progress=progress,
                 keep_state=keep_state,
             )
-            return FitResults(done.results, interrupted=done.interrupted, engine="native")
+            found = {
+                number: with_logits(result, replicas[number].build, inputs)
+                for number, result in done.results.items()
+            }
+            return FitResults(found, interrupted=done.interrupted, engine="native")
         except native.NotCoveredError as error:
             note = refused(engine, str(error))
     job = _Job(inputs, labels, device, keep_state)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +50,9 @@ class FitResult:
         Values at the best epoch; accuracies are fractions.
     predictions
         (N,) predicted class of every node at the best epoch.
+    logits
+        (N, C) output of the network at the best epoch, in float32; ``None`` when no epoch was
+        finite, or the caller did not want the state.
     state
         Parameters and buffers at the best epoch (for ``load_state_dict``), or ``None`` if the
         caller did not want them.
@@ -68,12 +71,28 @@ class FitResult:
     validation_accuracy: float
     test_accuracy: float
     predictions: NDArray[np.int64]
+    logits: NDArray[np.float32] | None
     state: Mapping[str, Tensor] | None
     history: History
     seconds: float
     peak_memory_mb: float
 
     @property
+    def probabilities(self) -> NDArray[np.float64] | None:
+        """(N, C) probabilities of the classes at the best epoch, in float64."""
+        return None if self.logits is None else softmax(self.logits)
+
+    @property
     def seconds_per_epoch(self) -> float:
         """Wall time of one epoch: training step, evaluation, bookkeeping."""
         return self.seconds / max(self.epochs, 1)
+
+
+def softmax(logits: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
+    """Return the probabilities (N, C) of logits, in float64.
+
+    >>> softmax(np.zeros((1, 2), np.float32)).tolist()
+    [[0.5, 0.5]]
+    """
+    raised = np.exp(logits.astype(np.float64) - logits.max(1, keepdims=True))
+    return np.asarray(raised / raised.sum(1, keepdims=True))

@@ -121,6 +121,6 @@ def read_json(path: Path) -> dict[str, Any] | None:
     """Return what :func:`write_json` wrote, or None if it is not there or not whole."""
     try:
         found = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None

@@ -31,7 +31,6 @@ _THOUSANDS = {
     ".": r"^([+-]?\d{1,3})((,\d{3})+)(\.\d*)?$",
     ",": r"^([+-]?\d{1,3})((\.\d{3})+)(,\d*)?$",
 }
-_NONE = pa.scalar(None, pa.string())
 
 
 def numbers_of(column: Any, decimal: Decimal = ".") -> tuple[NDArray[np.float64], Strange]:
@@ -75,7 +74,7 @@ def _unified(given: Any, decimal: Decimal) -> Any:
     if decimal == ",":  # a point that is no thousands mark makes it no number
         texts = pc.if_else(pc.match_substring(texts, "."), "?", texts)
         texts = pc.replace_substring(texts, ",", ".")
-    return pc.if_else(pc.match_substring_regex(texts, _NUMBER), texts, _NONE)
+    return pc.if_else(pc.match_substring_regex(texts, _NUMBER), texts, pa.scalar(None, pa.string()))
 
 
 def decimal_of(column: Any) -> tuple[Decimal, float]:
@@ -114,5 +113,5 @@ def booleans_of(column: Any) -> tuple[NDArray[np.float64], Strange]:
     words = pc.utf8_lower(given)
     is_true = pc.is_in(words, value_set=pa.array([*TRUE, "1.0"]))
     known = pc.or_(is_true, pc.is_in(words, value_set=pa.array([*FALSE, "0.0"])))
-    texts = pc.if_else(known, pc.if_else(is_true, "1", "0"), _NONE)
+    texts = pc.if_else(known, pc.if_else(is_true, "1", "0"), pa.scalar(None, pa.string()))
     return as_numpy(texts.cast(pa.float64())), strange_cells(given, texts)

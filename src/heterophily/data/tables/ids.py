@@ -11,11 +11,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from heterophily.data.memory import BOMB_BYTES, need
 from heterophily.data.tables.table import Table, also, place
 from heterophily.data.wording import short
 from heterophily.errors import InputError
 
 _LONGEST = 1000  # characters of an id; NumPy stores every string as long as the longest
+_MOST_WIDER = 40  # times that the stored ids may be larger than their characters
 _WITH_POINT = r"(?:0|-?[1-9]\d{0,17})\.0+"
 _NO_ROWS = np.zeros(0, np.int64)
 _ROOM = 4  # a lookup table may be this many times longer than the list of ids
@@ -91,6 +93,15 @@ def _pieces(column: Any) -> list[NDArray[np.int64]]:
 
 
 def _strings(column: Any) -> NDArray[np.str_]:
+    lengths = pc.min_max(pc.utf8_length(column)).as_py()
+    longest = lengths["max"] or 1
+    size, held = 4 * longest * len(column), int(pc.sum(pc.utf8_length(column)).as_py() or 0)
+    if size > BOMB_BYTES and size > _MOST_WIDER * held:
+        raise InputError(
+            f"one node id has {longest:,} characters, the others are short: all {len(column):,} "
+            f"ids would take {size / 2**30:,.1f} GB, each as much as the longest; shorten that id"
+        )
+    need(size, f"a list of {len(column):,} ids of up to {longest:,} characters")
     return np.array(column.to_pylist(), dtype=np.str_)
 
 

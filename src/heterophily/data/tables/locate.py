@@ -27,19 +27,24 @@ def _records(
         before = reader.line_num
 
 
-def lines_of_rows(lines: Lines, delimiter: str, rows: Sequence[int]) -> list[int]:
+def lines_of_rows(lines: Lines, delimiter: str, rows: Sequence[int]) -> list[int | None]:
     """Return the lines of the file on which data rows (from 0) begin, in one reading.
+
+    ``None`` where that cannot be told.
 
     >>> lines_of_rows((b"a,b\\n\\nc,d\\n", 2), ",", [1, 0])
     [4, 2]
     """
     found: dict[int, int] = {}
     last, wanted = max(rows, default=-1), set(rows)
-    for index, (line, _) in enumerate(_records(lines, delimiter)):
-        if index > last:
-            break
-        if index in wanted:
-            found[index] = line
+    try:
+        for index, (line, _) in enumerate(_records(lines, delimiter)):
+            if index > last:
+                break
+            if index in wanted:
+                found[index] = line
+    except csv.Error:  # a cell longer than the csv module takes
+        return [found.get(row) for row in rows]
     return [found.get(row, lines[1] + row) for row in rows]
 
 
@@ -50,7 +55,8 @@ def unclosed_quote(lines: Lines, delimiter: str) -> int | None:
         for line, cells in _records(lines, delimiter, strict=True):
             last = line + 1 + sum(cell.count("\n") for cell in cells)
     except csv.Error as error:
-        return last if "unexpected end" in str(error) else None
+        reasons = ("unexpected end", "field larger")  # a quote that is never closed gives both
+        return last if any(reason in str(error) for reason in reasons) else None
     return None
 
 

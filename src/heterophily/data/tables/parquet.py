@@ -10,10 +10,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from heterophily.data.memory import need, refuse_bomb
+from heterophily.data.tables.seal import is_intact, names_fit
 from heterophily.data.tables.table import check_columns
 from heterophily.data.wording import short
 from heterophily.errors import InputError
 
+_CHANGED = "was changed after it was written: its columns do not fit their checksums"
 _DAMAGED = "is not a readable Parquet file; it may be cut off or of another kind"
 
 
@@ -37,10 +40,14 @@ class ParquetTable:
     def __init__(self, path: Path) -> None:
         self.path, self.has_header, self.remarks = path, True, list[str]()
         try:
-            self._file = pq.ParquetFile(path)
-        except (pa.ArrowException, OSError) as error:
+            self._file = pq.ParquetFile(path, page_checksum_verification=True)
+            self._seal = self._file.schema_arrow.metadata
+            self.columns: list[str] = list(self._file.schema_arrow.names)
+            is_ours = names_fit(self._seal, self.columns)
+        except (pa.ArrowException, OSError, ValueError) as error:
             raise InputError(f"{path.name} {_DAMAGED}") from error
-        self.columns: list[str] = list(self._file.schema_arrow.names)
+        if not is_ours:
+            raise InputError(f"{path.name} {_CHANGED}")
         check_columns(self)
         if self._file.metadata.num_rows == 0:
             raise InputError(f"{path.name} has columns but no rows")
@@ -66,10 +73,17 @@ class ParquetTable:
         ``cells`` are left as the file has them.
         """
         wanted = list(dict.fromkeys([*ids, *numbers, *words, *cells]))
+        rows, place = self._file.metadata.num_rows, self.path.name
+        unpacked = 8 * rows * len(wanted)
+        refuse_bomb(place, held=self.path.stat().st_size, unpacked=unpacked)
+        need(3 * unpacked, f"{place}: {rows:,} rows of {len(wanted)} columns")
         try:
             table = self._file.read(columns=wanted)
-        except (pa.ArrowException, OSError) as error:
+            is_ours = is_intact(self._seal, table)
+        except (pa.ArrowException, OSError, ValueError) as error:
             raise InputError(f"{self.path.name} {_DAMAGED}") from error
+        if not is_ours:
+            raise InputError(f"{self.path.name} {_CHANGED}")
         found = {}
         for name in wanted:
             column = table.column(name)

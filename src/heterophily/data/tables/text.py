@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
+from heterophily.data.memory import need, refuse_bomb
 from heterophily.data.tables.locate import find_problems, lines_of_rows, unclosed_quote
 from heterophily.data.tables.spelling import (
     canonical_length,
@@ -27,6 +28,8 @@ from heterophily.errors import InputError
 
 _BOM = b"\xef\xbb\xbf"
 _BLOCK = 1 << 22  # bytes that pyarrow parses at a time
+_CHUNK = 1 << 20
+_LONGEST_HEADER = 1 << 20  # bytes, when it is quoted over several lines
 _USUAL = (",", "\t", ";", "|", " ")
 
 
@@ -36,8 +39,13 @@ def _contents(path: Path, is_gzip: bool) -> Any:
         with pa.memory_map(str(path)) as mapped:
             return mapped.read_buffer()
     try:
+        held, content = path.stat().st_size, bytearray()
         with gzip.open(path) as stream:
-            return pa.py_buffer(stream.read())
+            while chunk := stream.read(_CHUNK):
+                content += chunk
+                refuse_bomb(path.name, held=held, unpacked=len(content))
+                need(4 * len(content), f"{path.name}, unpacked to {len(content):,} bytes or more,")
+        return pa.py_buffer(content)
     except gzip.BadGzipFile as error:
         raise InputError(f"{path.name} is not a gzip file, though its name ends in .gz") from error
     except (EOFError, zlib.error) as error:
@@ -104,11 +112,23 @@ class TextTable:
             delimiter = _guess_delimiter(text)
             self.remarks.append(f"{self.path.name}: columns separated by {delimiter!r}")
         self.delimiter = delimiter
-        record, lines = text, 1
-        while record.count('"') % 2 and (more := self._line_end(end)) > end:  # a quoted line end
-            record += self._decoded(bytes(view[end:more]), line + lines)
+        pieces, lines, is_open = [text], 1, text.count('"') % 2 == 1
+        while is_open and (more := self._line_end(end)) > end:  # a quoted line end
+            piece = self._decoded(bytes(view[end:more]), line + lines)
+            is_open = is_open != (piece.count('"') % 2 == 1)
+            pieces.append(piece)
             end, lines = more, lines + 1
-        first = next(csv.reader(io.StringIO(record, newline=""), delimiter=delimiter))
+            if is_open and end - start > _LONGEST_HEADER:
+                break
+        if is_open:
+            raise InputError(
+                f'{self.path.name}, line {line}: a quote (") is opened and never closed'
+            )
+        record = io.StringIO("".join(pieces), newline="")
+        try:
+            first = next(csv.reader(record, delimiter=delimiter))
+        except csv.Error as error:
+            raise InputError(f"{self.path.name}, line {line}: {error}") from error
         if self.has_header:
             start, line = end, line + lines
         return start, line, first
@@ -249,7 +269,10 @@ class TextTable:
     def places(self, rows: Sequence[int]) -> list[str]:
         """Say on which lines data rows (from 0) begin."""
         lines = lines_of_rows(self._lines(), self.delimiter, rows)
-        return [f"line {line} (data row {row + 1})" for line, row in zip(lines, rows, strict=True)]
+        return [
+            f"data row {row + 1}" if line is None else f"line {line} (data row {row + 1})"
+            for line, row in zip(lines, rows, strict=True)
+        ]
 
     @cached_property
     def _has_quotes(self) -> bool:

@@ -11,6 +11,7 @@ from heterophily.data.atomic import write_text
 from heterophily.diagnosis.diagnose import safe_name
 from heterophily.errors import InputError, lookup
 from heterophily.experiments.records import command_line, versions
+from heterophily.experiments.split_rules import rule_of
 from heterophily.report.figures.catalog import FIGURES, Figure
 from heterophily.report.figures.request import Request, name_of
 from heterophily.report.style import note_below, save, style
@@ -105,7 +106,7 @@ def _note(figure: Figure, record: dict[str, Any], path: Path) -> str:
     words = [f"Drawn from {path.name}"]
     if runs:
         engines = " and ".join(sorted({run["engine"] for run in runs}))
-        words.append(f"{len(runs)} run(s), {asked['splits']} splits, seed {asked['seed']}")
+        words.append(f"{len(runs)} run(s), {rule_of(asked['splits'])} splits, seed {asked['seed']}")
         preset = asked["preset"]
         words.append("default settings" if preset is None else f"{preset} settings, else defaults")
         words.append(f"{engines} engine")

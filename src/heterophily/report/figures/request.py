@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from heterophily.data.catalog import DATASETS
 from heterophily.data.graph import Graph
 from heterophily.data.source import open_graph
-from heterophily.errors import InputError
+from heterophily.errors import InputError, lookup
+from heterophily.experiments.split_rules import SPLIT_RULES, default_rule
 from heterophily.metrics.label_counts import label_counts, need_edges
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class Request:
     graphs: tuple[str | Graph, ...] = ()
     models: tuple[str, ...] = ()
     repeats: int = 1
-    splits: str = "random"
+    splits: str | None = None
     seed: int = 0
     preset: str | None = "paper"
     engine: str = "auto"
@@ -76,8 +77,17 @@ class Request:
                     if name == "results"
                     else (None if value is None else _digest(value))
                 )
+            elif name == "splits":
+                value = SPLIT_RULES[self.split_rule].stored
             found[name] = list(value) if isinstance(value, tuple) else value
         return found
+
+    @property
+    def split_rule(self) -> str:
+        """The split rule: named, or that of the preset."""
+        rule = self.splits or default_rule(self.preset)
+        lookup(SPLIT_RULES, "split rule", rule)
+        return rule
 
     def _hash(self, graph: str | Graph) -> str:
         """Return the content of a graph; catalog names are pinned and need no data."""
@@ -105,7 +115,7 @@ class Request:
             self.models,
             folder=self.portraits,
             repeats=self.repeats,
-            splits=self.splits,
+            splits=self.split_rule,
             seed=self.seed,
             preset=self.preset,
             engine=self.engine,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from heterophily.errors import InputError
 from heterophily.experiments.published_tables import published_table
+from heterophily.experiments.split_rules import rule_of
 from heterophily.report.figures.request import Request, name_of
 from heterophily.report.style import (
     BLACK,
@@ -86,9 +87,10 @@ def _from_files(paths: tuple[Path, ...]) -> dict[tuple[str, str], list[float]]:
                 for cell in content.get("cells", [content]):
                     model = str(cell.get("row", cell.get("model")))
                     dataset = str(cell.get("dataset", cell.get("graph")))
-                    kind = cell.get("splits", cell.get("protocol", "random"))
+                    stored = cell.get("splits", cell.get("protocol", "random"))
+                    rule = cell.get("split_rule", rule_of(stored))
                     accuracy = cell.get("test_accuracy", cell)
-                    if kind == "random" and accuracy["mean"] is not None:
+                    if rule == "paper-random" and accuracy["mean"] is not None:
                         found[model, dataset] = [accuracy["mean"], accuracy["std"]]
             except (ValueError, AttributeError, KeyError, TypeError) as error:
                 raise InputError(

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query
 
 from heterophily.errors import InputError, lookup
+from heterophily.experiments.split_rules import rule_of
 from heterophily.experiments.store import Store
 from heterophily.experiments.study import studies
 from heterophily.web.events import finished
@@ -68,4 +69,5 @@ def runs(
     if not server.settings.store.exists():
         return []
     with Store(server.settings.store, is_checked=False) as store:
-        return [record.to_row() for record in store.records(key)]
+        rows = [record.to_row() for record in store.records(key)]
+    return [{**row, "split_rule": rule_of(row["split_rule"])} for row in rows]

@@ -71,19 +71,20 @@ def _write_report(
 
 def _write_model(graph: Graph, model: str, request: Mapping[str, Any], context: Context) -> None:
     """Train the members of an ensemble on the first splits; write the model and its votes."""
-    from heterophily.experiments.train import splits_of, train
+    from heterophily.experiments.split_rules import splits_of
+    from heterophily.experiments.train import train
     from heterophily.prediction import build
     from heterophily.prediction.folder import save_model
     from heterophily.prediction.predict import predict
     from heterophily.training.config import TrainConfig
 
     seed, config = request["seed"], TrainConfig()
-    splits = splits_of(graph, request["splits"], None, request["repeats"], seed)
+    rule = request["splits"]
+    splits = splits_of(graph, rule, repeats=request["repeats"], seed=seed)
     report = train(
         model,
         graph,
-        protocol=request["splits"],
-        splits=splits,
+        splits=rule,
         repeats=min(MOST_MEMBERS, request["repeats"], len(splits)),
         seed=seed,
         config=config,
@@ -92,8 +93,8 @@ def _write_model(graph: Graph, model: str, request: Mapping[str, Any], context: 
         progress=lambda *_: context.check(),
     )
     network = build.network_of(report, {}, config)
-    scored = build.score_report(report, graph, splits, network)
-    trained = build.model_of_report(report, graph, splits, network, scored, seed=seed)
+    calibrated = build.calibrate_report(report)
+    trained = build.model_of_report(report, network, calibrated, seed=seed)
     predict(trained, graph).to_csv(PREDICTIONS_FILE)
     folder = save_model("model", trained, overwrite=True)
     with atomic_path(MODEL_FILE) as temporary, zipfile.ZipFile(temporary, "w") as archive:
