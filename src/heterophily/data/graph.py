@@ -22,6 +22,7 @@ from heterophily.data.splits import PARTS, SplitBatch
 from heterophily.errors import InputError
 
 if TYPE_CHECKING:
+    from heterophily.data.encode.encoder import Encoder
     from heterophily.data.report import GraphReport
 
 UNLABELLED = -1
@@ -199,6 +200,10 @@ class Graph:
         What the importer found and did (see :class:`EdgeNotes`).
     remarks
         Further sentences of the importer, for the report.
+    feature_names
+        Name of each feature; ``None`` when they have none.
+    encoder
+        How the features were made from the columns of a table, to encode other tables alike.
 
     Examples
     --------
@@ -217,6 +222,8 @@ class Graph:
     is_directed: bool = False
     notes: EdgeNotes = field(default_factory=EdgeNotes)
     remarks: tuple[str, ...] = ()
+    feature_names: tuple[str, ...] | None = None
+    encoder: Encoder | None = None
 
     def __post_init__(self) -> None:
         """Check every part once; the code behind trusts."""
@@ -238,9 +245,15 @@ class Graph:
             raise InputError(
                 f"the splits are for {self.splits.num_nodes} nodes, the graph has {num_nodes}"
             )
+        features = _checked_features(self.features, num_nodes)
+        width = 0 if features is None else features.shape[1]
+        names = None if self.feature_names is None else tuple(map(str, self.feature_names))
+        if names is not None and len(names) != width:
+            raise InputError(f"there are {len(names)} feature names for {width} features")
         values = {
             "adjacency": _frozen(adjacency, self.adjacency),
-            "features": _frozen(_checked_features(self.features, num_nodes), self.features),
+            "features": _frozen(features, self.features),
+            "feature_names": names,
             "labels": _frozen(labels, self.labels),
             "class_names": class_names,
             "node_ids": _frozen(node_ids, None),
@@ -366,7 +379,9 @@ class Graph:
         return self
 
     def replace(self, **changes: Any) -> Graph:
-        """Return a copy with some fields changed."""
+        """Return a copy with some fields changed; other features lose the names of the former."""
+        if "features" in changes:
+            changes = {"feature_names": None, "encoder": None, **changes}
         return replace(self, **changes)
 
     @cached_property

@@ -18,8 +18,8 @@ from heterophily.data.adjacency import Direction, SelfLoops
 from heterophily.data.atomic import atomic_path
 from heterophily.data.graph import Graph
 from heterophily.data.interchange import from_networkx, to_networkx
-from heterophily.data.labels import short
 from heterophily.data.markup_check import check_markup
+from heterophily.data.wording import short
 from heterophily.errors import InputError
 
 SUFFIXES = (".graphml", ".gexf")
@@ -40,6 +40,7 @@ def read_markup(
     features: Sequence[str] | None = None,
     weight: str | None = "weight",
     split: str | None = None,
+    labels_are_classes: bool = False,
     direction: Direction = "drop",
     self_loops: SelfLoops = "remove",
     name: str | None = None,
@@ -64,6 +65,7 @@ def read_markup(
             features=features,
             weight=weight,
             split=split,
+            labels_are_classes=labels_are_classes,
             direction=direction,
             self_loops=self_loops,
             name=name if name is not None else str(content.graph.get("name") or path.stem),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from xml.parsers import expat
 
-from heterophily.data.labels import short
+from heterophily.data.wording import short
 from heterophily.errors import InputError
 
 _CHUNK = 1 << 20

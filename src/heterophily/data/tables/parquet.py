@@ -10,10 +10,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from heterophily.data.labels import short
 from heterophily.data.memory import need, refuse_bomb
 from heterophily.data.tables.seal import is_intact, names_fit
 from heterophily.data.tables.table import check_columns
+from heterophily.data.wording import short
 from heterophily.errors import InputError
 
 _CHANGED = "was changed after it was written: its columns do not fit their checksums"
@@ -52,9 +52,12 @@ class ParquetTable:
         if self._file.metadata.num_rows == 0:
             raise InputError(f"{path.name} has columns but no rows")
 
-    def place(self, row: int) -> str:
-        """Say which row it is, counted from 1."""
-        return f"row {row + 1}"
+    def places(self, rows: Sequence[int]) -> list[str]:
+        """Say which rows they are, counted from 1."""
+        return [f"row {row + 1}" for row in rows]
+
+    def release(self) -> None:
+        """Let go of what is held (nothing)."""
 
     def read(
         self,
@@ -62,10 +65,14 @@ class ParquetTable:
         ids: Sequence[str] = (),
         numbers: Sequence[str] = (),
         words: Sequence[str] = (),
+        cells: Sequence[str] = (),
         advice: str = "",
     ) -> dict[str, Any]:
-        """Return columns: ids as int64 or string, numbers as float64, words as string (or null)."""
-        wanted = list(dict.fromkeys([*ids, *numbers, *words]))
+        """Return columns: ids as int64 or string, numbers as float64, words as string (or null).
+
+        ``cells`` are left as the file has them.
+        """
+        wanted = list(dict.fromkeys([*ids, *numbers, *words, *cells]))
         rows, place = self._file.metadata.num_rows, self.path.name
         unpacked = 8 * rows * len(wanted)
         refuse_bomb(place, held=self.path.stat().st_size, unpacked=unpacked)
@@ -82,7 +89,9 @@ class ParquetTable:
             column = table.column(name)
             if pa.types.is_dictionary(column.type):
                 column = column.cast(column.type.value_type)
-            if name in numbers:
+            if name in cells:
+                found[name] = column
+            elif name in numbers:
                 found[name] = self._number(name, column, advice)
             else:
                 found[name] = (self._id if name in ids else self._word)(name, column)
@@ -96,6 +105,14 @@ class ParquetTable:
     def _id(self, name: str, column: Any) -> Any:
         if _is_text(column.type):
             return column.cast(pa.string())
+        if pa.types.is_floating(column.type):  # as pandas keeps integers beside an empty cell
+            whole = pc.cast(column, pa.int64(), safe=False)
+            if column.null_count == 0 and pc.all(pc.equal(column, whole)).as_py():
+                self.remarks.append(
+                    f"{self.path.name}, column {short(name)}: whole numbers with a point read as "
+                    "integers"
+                )
+                return whole
         if not pa.types.is_integer(column.type):
             raise self._refuse(name, column.type, "ids: whole numbers or strings")
         try:
