@@ -181,7 +181,7 @@ def _has_edges(graph: Graph) -> bool:
 
 def _entries(graph: Graph) -> int:
     """Return how many numbers the graph stores."""
-    features = graph.features
+    features: Any = graph.features
     if features is None:
         return int(graph.adjacency.nnz)
     return int(graph.adjacency.nnz + (features.nnz if sp.issparse(features) else features.size))
