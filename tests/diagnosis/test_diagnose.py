@@ -120,6 +120,18 @@ def test_partly_labelled_graph_says_so_and_gives_spreads() -> None:
     assert "±" in str(found).partition("edge homophily ")[2].splitlines()[0]
 
 
+def test_a_large_graph_gets_no_spreads_and_its_note_promises_none(monkeypatch) -> None:
+    """Ten draws of every metric took most of the time when a few labels were missing."""
+    monkeypatch.setattr("heterophily.diagnosis.diagnose.SPREAD_ENTRIES", 1000)
+    graph = blobs(0.95)
+    found = diagnose(
+        graph.replace(labels=np.where(np.arange(120) % 3, graph.labels, -1)), quick=True
+    )
+    assert found.spreads is None
+    assert any(note.endswith("estimates from these labels.") for note in found.notes)
+    assert "±" not in str(found)
+
+
 def test_next_command_names_the_catalog_graph_or_a_file_to_write() -> None:
     assert " davis " in diagnose(load("davis"), quick=True).next.command
     impostor = blobs(name="davis")

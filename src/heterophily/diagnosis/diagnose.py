@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from heterophily.data.atomic import write_text
 from heterophily.data.datasets import DATASETS
@@ -24,6 +25,7 @@ from heterophily.metrics.estimates import estimate
 
 ESTIMATE_SHARE = 0.6
 ESTIMATE_REPEATS = 10
+SPREAD_ENTRIES = 1_000_000  # of edges and features; on larger graphs all draws would take minutes
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,12 +133,17 @@ def diagnose(
         notes.append("Quick: linear classifiers only; what only trees find may be missed.")
     spreads = None
     if not graph.is_labelled.all():
-        spreads = _spreads(graph, metrics, seed)
-        notes.append(
+        note = (
             f"{int(graph.is_labelled.sum()):,} of {graph.num_nodes:,} nodes are labelled: the "
-            f"metrics are estimates from these labels. ± is the spread over {ESTIMATE_REPEATS} "
-            f"draws of {100 * ESTIMATE_SHARE:.0f} % of them."
+            "metrics are estimates from these labels."
         )
+        if _entries(graph) <= SPREAD_ENTRIES:
+            spreads = _spreads(graph, metrics, seed)
+            note += (
+                f" ± is the spread over {ESTIMATE_REPEATS} draws of {100 * ESTIMATE_SHARE:.0f} % "
+                "of them."
+            )
+        notes.append(note)
     verdict = judge(Evidence(has_edges, int(graph.is_labelled.sum()), probe, chance))
     notes += metric_remarks(graph, metrics, verdict)
     named = source or _source(graph)
@@ -170,6 +177,14 @@ def _check(graph: Graph) -> None:
 
 def _has_edges(graph: Graph) -> bool:
     return bool(graph.adjacency.nnz > np.count_nonzero(graph.adjacency.diagonal()))
+
+
+def _entries(graph: Graph) -> int:
+    """Return how many numbers the graph stores."""
+    features: Any = graph.features
+    if features is None:
+        return int(graph.adjacency.nnz)
+    return int(graph.adjacency.nnz + (features.nnz if sp.issparse(features) else features.size))
 
 
 def _undefined(metrics: MetricValues) -> list[str]:
