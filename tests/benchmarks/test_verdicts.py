@@ -140,3 +140,47 @@ def test_quick_run_writes_records_and_tables(
     assert "## Truth and verdict" in capsys.readouterr().out
     assert suite.verdicts.main(options) == 0
     assert " of " not in capsys.readouterr().out.split("##")[0]  # nothing was run again
+
+
+# --- what the documentation says --------------------------------------------------------------
+
+ROWS = {
+    "all labels": "full",
+    "all labels, `--quick`": "quick",
+    "20 % of the labels": "labels-20",
+    "5 % of the labels": "labels-5",
+}
+
+
+def counted(suite: SimpleNamespace, folder: str, condition: str) -> tuple[int, int, int]:
+    """Return right, wrong and too few among the records of the measured half."""
+    root = Path(__file__).parents[2] / "results" / "verdicts"
+    truths = {
+        (record["recipe"], record["seed"]): suite.truth.acceptable_kinds(
+            suite.records.numbers_of(record)
+        )
+        for record in suite.records.Lines(root / "oracles.jsonl").read().values()
+    }
+    records = [
+        record
+        for record in suite.records.Lines(root / folder / "diagnoses.jsonl").read().values()
+        if record["condition"] == condition and suite.recipes.HALF[record["recipe"]] == "measure"
+    ]
+    few = [record for record in records if record["kind"] in ("too-few", "refused")]
+    right = [r for r in records if r["kind"] in truths[r["recipe"], r["seed"]]]
+    return len(right), len(records) - len(right) - len(few), len(few)
+
+
+@pytest.mark.parametrize(("title", "condition"), ROWS.items())
+def test_the_guide_has_the_numbers_of_the_records(
+    suite: SimpleNamespace, title: str, condition: str
+) -> None:
+    right, wrong, few = counted(suite, "after", condition)
+    before = counted(suite, "before", condition)[0]
+    total = right + wrong + few
+    row = (
+        f"| {title} | {total} | {right} ({100 * right / total:.0f} %) | {wrong} | {few} | "
+        f"{before} ({100 * before / total:.0f} %) |"
+    )
+    guide = Path(__file__).parents[2] / "docs" / "diagnosis.md"
+    assert row in guide.read_text("utf-8")
