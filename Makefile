@@ -11,13 +11,18 @@ ifneq ($(wildcard $(BESIDE)/texas.npz),)
 export HETEROPHILY_DATA ?= $(BESIDE)
 endif
 
-.PHONY: help setup demo test lint types unit docs sanitize cross clean
+.PHONY: help setup setup-locked lock audit sbom lowest demo test lint types unit docs sanitize cross fuzz clean
 
 help:
 	@echo "make demo   set up .venv and diagnose embedded graphs"
 	@echo "make test   set up .venv and run lint, types, tests, doctests, README"
 	@echo "make sanitize  fuzz the native engine with the compiler's sanitizers"
 	@echo "make cross  compile the native engine for aarch64 and compare its answers"
+	@echo "make fuzz   read 25,000 damaged inputs: nothing may fail, hang or be read wrong"
+	@echo "make audit  look up known vulnerabilities of the installed packages"
+	@echo "make sbom   write sbom.json: every installed package with its version and licence"
+	@echo "make lowest run the tests with the oldest supported versions, in .venv-lowest"
+	@echo "make setup-locked  like setup, but every package is checked against requirements.lock"
 	@echo "make docs   build the documentation site in site/"
 	@echo "make clean  remove .venv and caches"
 
@@ -62,5 +67,36 @@ cross: $(READY)
 	@echo "== native engine on aarch64 (needs g++-aarch64-linux-gnu and qemu-user)"
 	$(BIN)/python tests/engine/cross.py
 
+fuzz: $(READY)
+	@echo "== fuzz (fixed seed; a few minutes)"
+	$(BIN)/python tests/fuzz/run.py --keep fuzz-failures
+
+# A lock file with the sha256 of every file: made by `make lock`, used by `make setup-locked`.
+lock: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check pip-tools
+	$(BIN)/python -m piptools compile --quiet --generate-hashes --allow-unsafe --strip-extras \
+	  --constraint constraints.txt --extra dev --no-emit-index-url --no-emit-trusted-host \
+	  --output-file requirements.lock pyproject.toml
+
+setup-locked:
+	@test -f requirements.lock || { echo "error: there is no requirements.lock; run make lock" >&2; exit 2; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e .
+	@touch $(READY)
+
+audit: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check pip-audit
+	$(BIN)/python -m pip_audit --skip-editable
+
+sbom: $(READY)
+	$(BIN)/python benchmarks/sbom.py --out sbom.json
+
+lowest:
+	$(PYTHON) -m venv .venv-lowest
+	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check \
+	  -c $$($(PYTHON) benchmarks/lowest.py --out .venv-lowest/lowest.txt) -e '.[dev]'
+	.venv-lowest/bin/python -m pytest -n 2 --dist loadgroup
+
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis site
+	rm -rf $(VENV) .venv-lowest fuzz-failures .mypy_cache .ruff_cache .pytest_cache .hypothesis site

@@ -33,6 +33,21 @@ class MissingExtraError(HeterophilyError, ImportError):
     """A feature needs an optional package that is not installed."""
 
 
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether an error says that memory is short, however the library at work puts it.
+
+    >>> is_out_of_memory(RuntimeError("DefaultCPUAllocator: can't allocate memory"))
+    True
+    """
+    words = ("can't allocate memory", "out of memory", "bad_alloc", "Unable to allocate")
+    return isinstance(error, MemoryError) or (
+        isinstance(error, (RuntimeError, OSError)) and any(word in str(error) for word in words)
+    )
+
+
+OUT_OF_MEMORY = "not enough memory for this graph; close other programs or use a smaller one"
+
+
 def lookup(table: Mapping[str, T], kind: str, name: str) -> T:
     """Return ``table[name]``, or say which names exist and which is nearest.
 

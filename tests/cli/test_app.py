@@ -52,3 +52,31 @@ def test_wrong_use_is_one_line_that_names_the_fault(
     assert captured.err.count("\n") == 1
     assert words in captured.err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_memory_that_torch_does_not_get_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import torch
+
+    monkeypatch.setattr("heterophily.cli.sources.open_source", lambda *_, **__: torch.empty(2**55))
+    assert main(["diagnose", "karate"]) == 2
+    told = capsys.readouterr().err
+    assert told.startswith("error: not enough memory")
+    assert len(told.splitlines()) == 1
+
+
+def test_options_of_thousands_of_digits_are_words(capsys: pytest.CaptureFixture[str]) -> None:
+    for value in ("9" * 5000, "[" * 5000):
+        assert main(["train", "gcn", "karate", "--option", f"hidden={value}"]) == 2
+        assert capsys.readouterr().err.startswith("error: ")
+
+
+def test_labels_of_thousands_of_digits_are_refused_in_a_sentence(tmp_path: Path) -> None:
+    from heterophily import read_tables
+    from heterophily.errors import InputError
+
+    (tmp_path / "e.csv").write_text("source,target\na,b\n")
+    (tmp_path / "n.csv").write_text(f"id,label\na,{'9' * 5000}\nb,{'8' * 5000}\n")
+    with pytest.raises(InputError, match="is not a whole number"):
+        read_tables(tmp_path / "e.csv", tmp_path / "n.csv")

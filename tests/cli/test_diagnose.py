@@ -45,8 +45,8 @@ def tables(folder: Path) -> list[str]:
 def test_output_comes_in_the_promised_order(folder: Path, capsys) -> None:
     run("karate")
     text = capsys.readouterr().out
-    parts = ["karate: 34 nodes", "Homophilic:", "edge homophily", "channel", "heterophily train",
-             "Report: karate-diagnosis.html"]  # fmt: skip
+    parts = ["karate: 34 nodes", "Homophilic:", "What each source knows", "edge homophily",
+             "heterophily train", "Report: karate-diagnosis.html"]  # fmt: skip
     places = [text.find(part) for part in parts]
     assert -1 not in places
     assert places == sorted(places)
@@ -57,7 +57,7 @@ def test_json_is_data_and_writes_nothing(folder: Path, capsys) -> None:
     run("karate", "--quick", "--json")
     data = json.loads(capsys.readouterr().out)
     assert list(data) == ["graph", "verdict", "metrics", "probe", "next"]
-    assert data["probe"] is None
+    assert "trees" not in data["probe"]["scores"]
     assert list(folder.iterdir()) == []
 
 
@@ -81,6 +81,23 @@ def test_tables_are_diagnosed_and_the_next_command_opens_them_again(tables, caps
     words = shlex.split(data["next"]["command"])
     assert words[:3] == ["heterophily", "train", "gcn"]
     assert words[3:9] == tables
+
+
+def test_a_long_next_command_can_be_copied_from_the_output(folder: Path, capsys) -> None:
+    """U5: it was cut at 100 columns when the output is a file."""
+    long = "n" * 90
+    (folder / f"{long}.csv").write_text(
+        "id,kind\n" + "".join(f"n{i},{'ab'[i % 2]}\n" for i in range(20))
+    )
+    (folder / "e.csv").write_text(
+        "source,target\n" + "".join(f"n{i},n{i + 1}\n" for i in range(19))
+    )
+    run("--edges", "e.csv", "--nodes", f"{long}.csv", "--label", "kind", "--quick", "--no-report")
+    (command,) = [
+        line for line in capsys.readouterr().out.splitlines() if "heterophily train" in line
+    ]
+    assert command.endswith("--splits random --repeats 10")
+    assert f"{long}.csv" in command
 
 
 def test_a_page_that_cannot_be_written_is_one_sentence() -> None:

@@ -87,3 +87,32 @@ def test_an_extra_column_can_be_ignored(place, tmp_path):
 def test_an_output_of_another_kind_is_refused(place, tmp_path):
     with pytest.raises(HeterophilyError, match=r"the file ends in \.csv"):
         call("predict", place / "acm-gcn", *write(tmp_path), "--out", tmp_path / "p.xlsx")
+
+
+def test_tables_are_encoded_as_in_training(tmp_path):
+    from heterophily.cli.predict import open_for
+    from heterophily.prediction.folder import load_model
+
+    def tables(folder, shift):
+        folder.mkdir()
+        ring = "".join(f"n{k},n{(k + 1) % 40}\n" for k in range(40))
+        (folder / "edges.csv").write_text("source,target\n" + ring)
+        rows = [f"n{k},{'xy'[k % 2]},{k * 7 % 11 + shift},{['Rome', 'Oslo', 'Bern'][k % 3]},v1"
+                for k in range(40)]  # fmt: skip
+        (folder / "nodes.csv").write_text("\n".join(["id,team,age,city,version", *rows]) + "\n")
+        return folder / "edges.csv", folder / "nodes.csv"
+
+    edges, nodes = tables(tmp_path / "a", 0)
+    training = ["--label", "team", "--repeats", "1", "--max-epochs", "3", "--workers", "1"]
+    model = tmp_path / "model"
+    call("train", "acm-gcn", "--edges", edges, "--nodes", nodes, *training, "--out", model)
+    loaded = load_model(model)
+    graphs = []
+    for name, shift in (("b", 0), ("c", 1000)):
+        edges, nodes = tables(tmp_path / name, shift)
+        graphs.append(open_for(loaded, None, edges, nodes, "", None, True, with_labels=False)[0])
+    same, shifted = graphs
+    assert same.content_hash != shifted.content_hash
+    assert same.feature_names == ("age", "city=Bern", "city=Oslo", "city=Rome")
+    assert (shifted.features[:, 0] > 2.9).all()
+    assert any("column 'age': the median is" in remark for remark in shifted.remarks)

@@ -75,7 +75,7 @@ def test_another_host_than_this_machine_is_warned_about(
     run(tmp_path, host="0.0.0.0")
     assert len(quiet) == 1
     told = capsys.readouterr().err
-    assert told.startswith("warning: everybody who can reach 0.0.0.0 can use this page")
+    assert told.startswith("warning: everybody who can reach 0.0.0.0 and knows this address")
     assert told.count("\n") == 1
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
 import shutil
 from pathlib import Path
@@ -131,7 +132,7 @@ def test_texas_comes_the_same_through_the_whole_download(
     upstream_files.geom_gcn_splits(root / "splits", "texas", real.split_sets["fixed"])
     graph = load("texas", mirror=mirror.url)
     assert graph.content_hash == DATASETS["texas"].content_hash
-    assert [path.name for path in cache.iterdir()] == ["texas.npz"]
+    assert [path.name for path in cache.glob("[!.]*")] == ["texas.npz"]
     kept = load("texas", offline=True, direction="keep", self_loops="keep")
     assert kept.num_edges == 325  # the cache drops nothing
 
@@ -227,7 +228,7 @@ def test_a_download_is_converted_checked_and_kept(
     graph = load("toy", mirror=mirror.url)
     assert graph.content_hash == toy_dataset().content_hash
     assert len(mirror.server.asked) == 4
-    assert [path.name for path in cache.iterdir()] == ["toy.npz"]
+    assert [path.name for path in cache.glob("[!.]*")] == ["toy.npz"]
     assert load("toy", offline=True).content_hash == graph.content_hash
     assert len(mirror.server.asked) == 4
 
@@ -319,7 +320,28 @@ def test_a_wrong_checksum_sends_to_the_next_address_and_then_ends(
     table["toy"] = dataclasses.replace(dataset, source=Source((false, *others), source.read))
     with pytest.raises(DataNotFoundError, match="its checksum is not the published one"):
         load("toy", mirror=mirror.url)
-    assert list(cache.iterdir()) == []
+    assert list(cache.glob("[!.]*")) == []
+
+
+def test_a_file_without_a_published_checksum_must_stay_that_of_the_first_download(
+    cache: Path, mirror: SimpleNamespace, upstream_files: SimpleNamespace
+) -> None:
+    serve_toy(mirror, upstream_files)
+    load("toy", mirror=mirror.url)
+    notes = cache / ".downloads.json"
+    sums = json.loads(notes.read_text())
+    assert len(sums) == 4
+    assert all(len(found) == 64 for found in sums.values())
+    (cache / "toy.npz").unlink()
+    load("toy", mirror=mirror.url)  # the same files are welcome
+    (cache / "toy.npz").unlink()
+    first = min(sums)
+    notes.write_text(json.dumps({**sums, first: "0" * 64}))
+    with pytest.raises(DataNotFoundError, match="not the file of the first download"):
+        load("toy", mirror=mirror.url)
+    assert not (cache / "toy.npz").exists()
+    notes.write_text("[" * 100_000)  # damaged notes are no hindrance
+    load("toy", mirror=mirror.url)
 
 
 @pytest.mark.skipif(getattr(os, "geteuid", lambda: 0)() == 0, reason="root may write everywhere")

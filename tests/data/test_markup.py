@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -117,3 +118,69 @@ def test_names_that_xml_cannot_hold_are_refused_and_nothing_is_written(tmp_path:
         with pytest.raises(InputError, match="is empty or has characters that XML cannot hold"):
             write_markup(Graph.from_edges([0], [1], **parts), tmp_path / "g.gexf")
     assert list(tmp_path.iterdir()) == []
+
+
+GRAPHML_HEAD = (
+    '<graphml xmlns="http://graphml.graphdrawing.org/xmlns"><key id="c" for="node" '
+    'attr.name="class" attr.type="string"/><graph edgedefault="undirected">\n'
+)
+GEXF_HEAD = '<gexf xmlns="http://gexf.net/1.2draft" version="1.2"><graph>\n'
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        (
+            "a.graphml",
+            GRAPHML_HEAD + '<node id="a"><data key="c">x</data></node>\n<node id="b"/>\n'
+            '<node id="a"><data key="c">y</data></node>\n<edge source="a" target="b"/>\n'
+            "</graph></graphml>",
+            "line 4: node id 'a' was already on line 2",
+        ),
+        (
+            "a.graphml",
+            GRAPHML_HEAD + '<node id="a"/><node id="b"/>\n<edge source="a" target="c"/>\n'
+            "</graph></graphml>",
+            "line 3: an edge names node 'c', which is not declared",
+        ),
+        (
+            "a.gexf",
+            GEXF_HEAD + '<nodes><node id="1"/>\n<node id="1"/></nodes>\n'
+            '<edges><edge id="0" source="1" target="1"/></edges></graph></gexf>',
+            "line 3: node id '1' was already on line 2",
+        ),
+        (
+            "a.gexf",
+            GEXF_HEAD + '<nodes><node id="1"/></nodes>\n'
+            '<edges><edge id="0" source="2" target="1"/></edges></graph></gexf>',
+            "line 3: an edge names node '2'",
+        ),
+        (
+            "a.graphml",
+            '<!DOCTYPE g [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;">]>\n' + GRAPHML_HEAD
+            + '<node id="&b;"/></graph></graphml>',
+            "it declares the entity 'a'",
+        ),
+    ],
+)  # fmt: skip
+def test_repeated_nodes_unknown_ends_and_entities_are_refused(
+    tmp_path: Path, name: str, text: str, words: str
+) -> None:
+    with pytest.raises(InputError, match=re.escape(words)):
+        read_markup(write(tmp_path / name, text))
+
+
+@pytest.mark.parametrize(
+    ("inner", "words"),
+    [
+        ('<node id="a"><graph><node id="b"/></graph></node>', "graph stands inside node"),
+        ('<node id="a"><data key="c">x<node id="b"/></data></node>', "node stands inside data"),
+        ('<node id="a"/></graph><graph><node id="b"/>', "declares 2 nodes, but 1 can be read"),
+        ('<node id="a"/><edge source="a"/>', "an edge has no target"),
+        ("<node/>", "a node has no id"),
+    ],
+)
+def test_what_would_be_passed_over_is_refused(tmp_path: Path, inner: str, words: str) -> None:
+    text = GRAPHML_HEAD + inner + "</graph></graphml>"
+    with pytest.raises(InputError, match=words):
+        read_markup(write(tmp_path / "a.graphml", text))

@@ -171,7 +171,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: Any) ->
         ({"edge_index": np.array([[0], [10**18]])}, r"edge_index\[1, 0\] = 10{18}"),
         ({"y": np.array([0, 1, 1])}, "disagree on the number of nodes: 'y' 3, 'x_shape' 4"),
         ({"y": np.array([0, 1, -2, 0])}, r"labels\[2\] = -2"),
-        ({"y": np.array([0.5, 1, 1, 0])}, "'y' holds float64"),
+        ({"y": np.array([0.5, 1, 1, 0])}, "y must hold whole numbers"),
         ({"x_shape": None}, "no field 'x_shape'"),
         ({"x_indices": np.array([0, 1, 2])}, r"x_indices\[2\] = 2; 'x_shape' says 2 columns"),
         ({"x_indices": np.array([0, 1])}, r"'x_indices' has shape \(2,\), expected \(3\)"),

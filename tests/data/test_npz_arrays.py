@@ -139,7 +139,7 @@ def test_a_zip_bomb_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
         for _ in range(300):
             out.write(block)
     assert path.stat().st_size < 10**6
-    assert "says it unpacks to 300,000," in refusal(path)
+    assert "unpacks to 300,000," in refusal(path)
 
 
 def test_structured_and_complex_arrays_are_refused(tmp_path: Path) -> None:

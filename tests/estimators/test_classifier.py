@@ -334,3 +334,45 @@ def test_bad_input_is_one_sentence(graph: Graph, call, message: str) -> None:
 def test_numbers_that_are_no_classes_are_refused(graph: Graph) -> None:
     with pytest.raises(ValueError, match="continuous"):
         quick().fit(graph, np.linspace(0.1, 0.9, NODES))
+
+
+def _ring() -> Graph:
+    nodes = np.arange(40)
+    features = np.random.default_rng(0).normal(size=(40, 3)) + (nodes % 2)[:, None]
+    return Graph.from_edges(nodes, (nodes + 1) % 40, labels=nodes % 2, features=features)
+
+
+@pytest.mark.parametrize("engine", ["auto", "torch"])
+def test_class_weights_may_be_a_dict_by_class(engine: str) -> None:
+    graph = _ring()
+    words = np.array(["ant", "bee"])[graph.labels]
+    options = {"max_epochs": 40, "random_state": 0, "engine": engine}
+    plain = AcmClassifier("mlp-1", **options).fit(graph, words)
+    even = AcmClassifier("mlp-1", class_weight={"ant": 1, "bee": 1}, **options).fit(graph, words)
+    bees = AcmClassifier("mlp-1", class_weight={"bee": 50}, **options).fit(graph, words)
+    assert np.abs(even.predict_proba(graph) - plain.predict_proba(graph)).max() < 0.05
+    assert bees.predict_proba(graph)[:, 1].mean() > plain.predict_proba(graph)[:, 1].mean() + 0.04
+    assert AcmClassifier("mlp-1", class_weight={0: 1, 1: 2}, **options).fit(graph)
+    for wrong in ({"cow": 1}, {"ant": -1}, {"ant": np.nan}, {"ant": 0, "bee": 0}, [1, 2]):
+        with pytest.raises(InputError, match="class_weight"):
+            AcmClassifier("mlp-1", class_weight=wrong, **options).fit(graph, words)
+
+
+@pytest.mark.parametrize("missing", [np.nan, None])
+def test_nan_and_none_are_unlabelled_among_words_and_numbers(missing: float | None) -> None:
+    graph = _ring()
+    words = np.array(["ant", "bee"])[graph.labels]
+    hidden = np.arange(40) % 5 == 0
+    wanted = AcmClassifier("mlp-1", max_epochs=5, random_state=0)
+    wanted.fit(graph, train_mask=~hidden & (np.arange(40) > 8), validation_mask=np.arange(40) < 9)
+    for given in (words, graph.labels, graph.labels.astype(float)):
+        y = [missing if gone else label for gone, label in zip(hidden, given, strict=True)]
+        for kind in (list, lambda values: np.array(values, dtype=object)):
+            model = AcmClassifier("mlp-1", max_epochs=5, random_state=0).fit(graph, kind(y))
+            assert model.classes_.size == 2
+            assert 0 <= model.score(graph, kind(y)) <= 1
+            rows = AcmClassifier("mlp-1", max_epochs=5, random_state=0)
+            rows.fit(graph.features, kind(y), adjacency=graph.adjacency)
+            assert rows.classes_.tolist() == model.classes_.tolist()
+            some = AcmClassifier("mlp-1", graph=graph, max_epochs=5, random_state=0)
+            assert some.fit(np.arange(40), kind(y)).classes_.size == 2

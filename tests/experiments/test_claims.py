@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from experiments.pretend import some_run
@@ -54,3 +56,21 @@ def test_a_claim_is_refused_a_second_time_within_one_process(tmp_path: Path) -> 
 def test_a_folder_that_cannot_be_written_is_one_sentence() -> None:
     with pytest.raises(InputError, match=r"cannot write /proc/runs\.sqlite-claims: "):
         claims_of("/proc/runs.sqlite")
+
+
+def test_windows_has_its_own_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without fcntl, one byte is locked through msvcrt at the place of the key."""
+    asked: list[tuple[int, int, int]] = []
+
+    def locking(handle: int, mode: int, count: int) -> None:
+        asked.append((os.lseek(handle, 0, os.SEEK_CUR), mode, count))
+
+    fake = SimpleNamespace(LK_NBLCK=2, LK_UNLCK=0, locking=locking)
+    monkeypatch.setitem(sys.modules, "fcntl", None)
+    monkeypatch.setitem(sys.modules, "msvcrt", fake)
+    claims = claims_of(tmp_path / "runs.sqlite")
+    with claims.claim("0" * 64) as is_ours:
+        assert is_ours
+    (first, second) = asked
+    assert first[0] == second[0]
+    assert (first[1:], second[1:]) == ((2, 1), (0, 1))

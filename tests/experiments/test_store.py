@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import sqlite3
 import subprocess
 import sys
@@ -193,3 +194,39 @@ def test_the_environment_names_the_store(monkeypatch: pytest.MonkeyPatch) -> Non
     assert default_path() == Path("heterophily-runs.sqlite")
     monkeypatch.setenv("HETEROPHILY_STORE", "there.sqlite")
     assert default_path() == Path("there.sqlite")
+
+
+def test_a_store_that_cannot_be_written_can_be_read(tmp_path: Path) -> None:
+    """Also in a folder in which the reader may write nothing."""
+    path = tmp_path / "kept" / "runs.sqlite"
+    path.parent.mkdir()
+    with Store(path) as store:
+        store.add(some_record(1))
+    before = path.read_bytes()
+    for file in (path, path.parent):
+        file.chmod(0o555)
+    try:
+        with Store(path, is_read_only=True) as store:
+            assert len(store) == len(list(store.records())) == 1
+            with pytest.raises(StoreError, match="cannot write"):
+                store.add(some_record(2))
+        if os.geteuid() == 0:  # to whom the rights above mean nothing: ask as somebody else
+            for folder in (tmp_path, *list(tmp_path.parents)[:2]):
+                folder.chmod(folder.stat().st_mode | 0o055)
+            os.seteuid(65534)
+            try:
+                with Store(path, is_read_only=True) as store:
+                    assert len(store) == 1
+            finally:
+                os.seteuid(0)
+        assert path.read_bytes() == before
+    finally:
+        path.parent.chmod(0o755)
+
+
+def test_a_store_that_was_cut_to_nothing_is_told_to_readers(tmp_path: Path) -> None:
+    path = tmp_path / "runs.sqlite"
+    path.write_bytes(b"")
+    for how in ({"must_exist": True}, {"is_read_only": True}):
+        with pytest.raises(StoreError, match="is empty"):
+            Store(path, **how)

@@ -7,6 +7,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from experiments.pretend import some_record, some_run
@@ -103,3 +104,68 @@ def test_a_file_without_runs_is_refused_in_a_sentence(
         read_records(tmp_path / name)
     with pytest.raises(InputError, match="no such file"):
         read_records(tmp_path / "none.json")
+
+
+def _changed(path: Path, place: tuple[str, ...], value: object) -> None:
+    """Write an exported JSON file again with one value changed (or removed)."""
+    content = json.loads(path.read_text("utf-8"))
+    inner = content[1]
+    for name in place[:-1]:
+        inner = inner[name]
+    if value is ...:
+        del inner[place[-1]]
+    else:
+        inner[place[-1]] = value
+    path.write_text(json.dumps(content), "utf-8")
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (("outcome", "test_accuracy"), 1.0),
+        (("outcome", "test_accuracy"), float("nan")),
+        (("outcome", "test_accuracy"), 7),
+        (("outcome", "epochs"), "many"),
+        (("outcome", "best_epoch"), True),
+        (("run", "model"), "mine"),
+        (("run", "model"), None),
+        (("run", "options"), None),
+        (("run", "seed"), 1.5),
+        (("run", "graph"), []),
+        (("run", "engine"), "\ud800"),
+        (("key",), None),
+        (("key",), 5),
+        (("command",), "\ud800"),
+        (("command",), "another"),
+        (("versions",), None),
+        (("finished_at",), "2001-01-01"),
+        (("checksum",), ...),
+        (("checksum",), None),
+    ],
+)
+def test_a_changed_record_is_refused_whatever_was_changed(
+    tmp_path: Path, place: tuple[str, ...], value: object
+) -> None:
+    path = tmp_path / "runs.json"
+    export_records(RECORDS, path)
+    _changed(path, place, value)
+    with pytest.raises(InputError, match=r"runs\.json"):
+        read_records(path)
+
+
+def test_a_changed_row_of_a_table_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "runs.parquet"
+    export_records(RECORDS, path)
+    rows = pq.read_table(path).to_pylist()
+    rows[2]["test_accuracy"] = 1.0
+    pq.write_table(pa.Table.from_pylist(rows), path)
+    with pytest.raises(InputError, match="does not fit its checksum"):
+        read_records(path)
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, "5", '{"a": 1}', "[1]", "[" + "9" * 5000 + "]"])
+def test_other_json_is_refused_in_a_sentence(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "runs.json"
+    path.write_text(text)
+    with pytest.raises(InputError, match="holds no runs that this program can read"):
+        read_records(path)

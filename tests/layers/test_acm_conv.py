@@ -2,6 +2,10 @@ from __future__ import annotations
 
 import copy
 import io
+import pickle
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import scipy.sparse as sp
@@ -12,6 +16,7 @@ from heterophily.errors import InputError
 from heterophily.filters.normalization import normalized_adjacency
 from heterophily.layers.acm_conv import AcmConv
 from heterophily.layers.propagation import Propagation
+from heterophily.layers.wrap import acm
 
 EDGES = torch.tensor([[0, 1, 1, 2, 3], [1, 0, 2, 1, 1]])  # 3 -> 1 has no way back
 
@@ -141,3 +146,115 @@ def test_it_trains_inside_a_pyg_model():
         optimizer.step()
         losses.append(loss.item())
     assert losses[-1] < 0.5 * losses[0]
+
+
+RING = torch.stack([torch.arange(6), (torch.arange(6) + 1) % 6])
+
+
+def test_edge_weights_count_and_receive_a_gradient():
+    torch.manual_seed(0)
+    for options in (
+        {},
+        {"order": "activate-then-filter"},
+        {"normalization": "symmetric"},
+        {"renormalize": False},
+    ):
+        layer = AcmConv(3, 2, **options).double()
+        signal = torch.randn(6, 3, dtype=torch.float64)
+        weight = torch.rand(6, dtype=torch.float64) + 0.1
+        learned = weight.clone().requires_grad_()
+        assert torch.allclose(layer(signal, RING, weight), layer(signal, RING, learned))
+        assert torch.allclose(layer(signal, RING, torch.ones(6)), layer(signal, RING))
+        assert torch.autograd.gradcheck(lambda w, f=layer, x=signal: f(x, RING, w), learned)
+
+
+def test_edge_weights_of_a_wrong_kind_are_refused(conv, x):
+    edges = torch.tensor([[0, 1], [1, 0]])
+    for weight in (torch.ones(3), torch.tensor([1.0, -1.0]), torch.tensor([1.0, torch.nan])):
+        for needs_gradient in (False, True):
+            with pytest.raises(InputError, match="edge_weight"):
+                conv(x, edges, weight.clone().requires_grad_(needs_gradient))
+
+
+def test_edge_index_is_a_keyword_and_given_once():
+    layer, signal = AcmConv(3, 2), torch.randn(6, 3)
+    assert torch.equal(layer(signal, edge_index=RING), layer(signal, RING))
+    for arguments in ({}, {"adjacency": RING, "edge_index": RING}):
+        with pytest.raises(InputError, match="once"):
+            layer(signal, **arguments)
+
+
+def test_the_width_of_the_first_input_makes_a_lazy_layer():
+    torch.manual_seed(1)
+    layer = AcmConv(-1, 2)
+    assert "layer.weight" not in layer.state_dict()
+    signal = torch.randn(6, 3)
+    assert layer(signal, RING).shape == (6, 2)
+    assert layer.in_channels == 3
+    again = AcmConv(-1, 2)
+    again.load_state_dict(layer.state_dict())
+    assert torch.equal(again(signal, RING), layer(signal, RING))
+    copied = pickle.loads(pickle.dumps(AcmConv(-1, 2)))
+    assert copied(signal, RING).shape == (6, 2)
+
+
+def test_a_bias_is_added_to_the_mixture():
+    layer, signal = AcmConv(3, 2, bias=True), torch.randn(6, 3)
+    before = layer(signal, RING)
+    with torch.no_grad():
+        layer.bias.copy_(torch.tensor([1.0, -2.0]))
+    assert torch.allclose(layer(signal, RING), before + torch.tensor([1.0, -2.0]))
+    layer(signal, RING).sum().backward()
+    assert layer.bias.grad.tolist() == [6.0, 6.0]
+
+
+def test_autocast_computes_in_float32_and_whole_numbers_are_refused():
+    layer, signal = AcmConv(3, 2), torch.randn(6, 3)
+    expected = layer(signal, RING)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert torch.equal(layer(signal, RING), expected)
+        layer(signal, RING).sum().backward()
+    with pytest.raises(InputError, match=r"x holds torch.int64, the layer torch.float32"):
+        layer(torch.ones(6, 3, dtype=torch.int64), RING)
+
+
+def test_a_batch_of_signals_shares_the_graph():
+    layer, signals = AcmConv(3, 2), torch.randn(4, 6, 3)
+    output, weights = layer(signals, RING, return_weights=True)
+    assert (output.shape, weights.shape) == ((4, 6, 2), (4, 6, 3))
+    assert torch.equal(output[2], layer(signals[2], RING))
+
+
+def test_threads_that_share_a_layer_never_see_the_graph_of_another():
+    """Of 1,600 such outputs 100 were those of another thread's graph."""
+    torch.manual_seed(0)
+    layer = AcmConv(4, 3)
+    wrapped = acm(torch.nn.Linear)(4, 3)
+    graphs = [torch.randint(0, 60, (2, 150 + k)) for k in range(4)]
+    signals = [torch.randn(60, 4) for _ in graphs]
+    with torch.no_grad():
+        wanted = [
+            (layer(signal, graph), wrapped(signal, graph))
+            for signal, graph in zip(signals, graphs, strict=True)
+        ]
+        together = threading.Barrier(len(graphs))
+
+        def work(number: int) -> int:
+            together.wait()
+            torch.set_grad_enabled(False)
+            pairs = [(graphs[number], signals[number], wanted[number])]
+            pairs += [(graphs[0], signals[0], wanted[0])]
+            wrong = 0
+            for k in range(300):
+                graph, signal, (first, second) = pairs[k % 2]
+                wrong += not torch.equal(layer(signal, graph), first)
+                wrong += not torch.equal(wrapped(signal, graph), second)
+            return wrong
+
+        switch = sys.getswitchinterval()
+        sys.setswitchinterval(1e-5)
+        try:
+            with ThreadPoolExecutor(len(graphs)) as pool:
+                assert sum(pool.map(work, range(len(graphs)))) == 0
+        finally:
+            sys.setswitchinterval(switch)

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from heterophily.data.graph import Graph
 from heterophily.errors import InputError
 from heterophily.filters.filter import IDENTITY
+from heterophily.filters.normalization import normalized_adjacency
 from heterophily.metrics.aggregation_similarity import (
     aggregation_similarity,
     aggregation_similarity_flags,
@@ -80,3 +81,47 @@ def test_missing_and_all_zero_features_are_refused() -> None:
         aggregation_similarity(graph)
     with pytest.raises(InputError, match="features of all labelled nodes are zero"):
         feature_similarity(graph.replace(features=np.zeros((2, 3))))
+
+
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_rows_that_cancel_to_zero_are_zero_rows(is_sparse: bool) -> None:
+    """Node 1 and its two neighbours have features that add up to zero, and not exactly."""
+    features = np.array([[0.1, -0.7], [0.2, 0.1], [-0.1 - 0.2, 0.7 - 0.1], [1.0, 1.0], [2.0, 1.0]])
+    graph = Graph.from_edges(
+        [0, 1, 2, 3],
+        [1, 2, 3, 4],
+        labels=[0, 0, 0, 1, 1],
+        features=sp.csr_array(features) if is_sparse else features,
+    )
+    aggregated = normalized_adjacency(graph.adjacency) @ features
+    assert np.abs(aggregated[1]).max() < 1e-15
+    for word in ("consistent", "inconsistent"):
+        flags = aggregation_similarity_flags(graph, zero_rows=word)
+        assert flags[1] == (word == "consistent")
+    others = [
+        aggregation_similarity_flags(graph, zero_rows=w)[[0, 2, 3, 4]]
+        for w in ("consistent", "inconsistent")
+    ]
+    assert (others[0] == others[1]).all()
+
+
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_one_huge_row_does_not_blur_the_others(is_sparse: bool) -> None:
+    """The tolerance of a node is that of its own sums, not of the largest feature anywhere."""
+    rng = np.random.default_rng(3)
+    features = np.zeros((30, 4))
+    features[:, :3] = rng.normal(size=(30, 3))
+    labels = np.arange(30) % 3
+    small = Graph.from_edges([], [], labels=labels, features=features)
+    wanted = aggregation_similarity_flags(small, filter=IDENTITY)
+    assert not wanted.all()
+    features[0] = [0, 0, 0, 1e13]  # nobody else has this column
+    large = Graph.from_edges(
+        [], [], labels=labels, features=sp.csr_array(features) if is_sparse else features
+    )
+    products = features @ features.T
+    same = labels[:, None] == labels
+    own = (products * same).sum(1) / same.sum(1)
+    other = (products * ~same).sum(1) / (~same).sum(1)
+    flags = aggregation_similarity_flags(large, filter=IDENTITY)
+    assert (flags[1:] == (own >= other)[1:]).all()

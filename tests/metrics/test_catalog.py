@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -174,3 +175,25 @@ def test_label_metrics_need_no_features() -> None:
     result = compute_metrics(graph)
     assert set(result.reasons) == set(FEATURE_METRICS)
     assert all(result[name] is not None for name in LABEL_METRICS)
+
+
+def test_threads_that_share_graphs_get_the_metrics_of_one_thread() -> None:
+    """The statistics behind the metrics are remembered per graph; graphs come and go."""
+    rng = np.random.default_rng(0)
+    edges = [rng.integers(0, 40, (2, 90)) for _ in range(3)]
+
+    def made(number: int) -> Graph:
+        return Graph.from_edges(*edges[number], labels=np.arange(40) % 3, features=np.eye(40))
+
+    shared = made(0)
+    wanted = [compute_metrics(made(k)).values for k in range(3)]
+
+    def work(number: int) -> bool:
+        return all(
+            compute_metrics(made((number + k) % 3)).values == wanted[(number + k) % 3]
+            and compute_metrics(shared).values == wanted[0]
+            for k in range(5)
+        )
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(work, range(8)))

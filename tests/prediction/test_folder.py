@@ -1,4 +1,8 @@
+import hashlib
 import json
+import signal
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -159,3 +163,121 @@ def test_a_damaged_folder_is_one_sentence(saved, damage):
 def test_a_missing_folder_names_the_command_that_writes_one(tmp_path):
     with pytest.raises(InputError, match="heterophily train"):
         load_model(tmp_path / "nothing")
+
+
+def forge(folder, rename=None, value=None):
+    """Change the tensors as somebody who also knows about the checksums."""
+    from safetensors.torch import load_file, save
+
+    tensors = load_file(folder / WEIGHTS)
+    first = next(iter(tensors))
+    changed = tensors.pop(first)
+    tensors[first if rename is None else rename] = changed if value is None else changed * value
+    content = save(tensors)
+    (folder / WEIGHTS).write_bytes(content)
+    edit(folder, weights={"file": WEIGHTS, "sha256": hashlib.sha256(content).hexdigest()})
+
+
+@pytest.mark.parametrize(
+    ("rename", "value"),
+    [("x/weight", None), ("99/weight", None), ("0/of another", None), ("", None),
+     (None, float("nan")), (None, float("inf"))],
+)  # fmt: skip
+def test_forged_tensors_are_one_sentence(saved, graph, rename, value):
+    forge(saved, rename, value)
+    with pytest.raises(InputError):
+        predict(load_model(saved), graph)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"classes": ["a", "a", "b"]},
+        {"classes": [1, 2, 3]},
+        {"classes": None},
+        {"temperature": 0},
+        {"temperature": -1.0},
+        {"temperature": "1"},
+        {"temperature": None},
+        {"members": []},
+        {"members": None},
+        {"members": [{"network": 7, "split": 0, "seed": 0}]},
+        {"members": [{"network": "0", "split": 0, "seed": 0}]},
+        {"networks": [{"model": None}]},
+        {"networks": {}},
+        {"trained_on": []},
+        {"trained_on": {}},
+        {"weights": None},
+        {"versions": None, "schema": 5},
+    ],
+)
+def test_a_forged_card_is_one_sentence(saved, changes):
+    edit(saved, **changes)
+    with pytest.raises(InputError):
+        load_model(saved)
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"a": NaN}', '{"kind": "\\ud800"}', "9" * 5000])
+def test_a_card_of_odd_json_is_one_sentence(saved, text):
+    (saved / CARD).write_text(text)
+    with pytest.raises(InputError):
+        load_model(saved)
+
+
+KILLED = """
+import os, signal, sys
+from heterophily.data import folders
+from heterophily.prediction.folder import load_model, save_model
+model = load_model(sys.argv[1])
+count = 0
+def dying(*given):
+    global count
+    count += 1
+    if count == int(sys.argv[2]):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return real(*given)
+real, os.replace = os.replace, dying
+exchange = folders._exchange
+folders._exchange = lambda *given: dying_exchange(*given)
+def dying_exchange(*given):
+    if sys.argv[3] == "after":
+        done = exchange(*given)
+        os.kill(os.getpid(), signal.SIGKILL)
+    if sys.argv[3] == "none":
+        return False
+    return exchange(*given)
+save_model(sys.argv[1], model, overwrite=True)
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "how"), [(1, "exchange"), (99, "after"), (3, "none"), (4, "none")]
+)
+def test_a_kill_while_overwriting_never_loses_the_model(saved, trained, call, how):
+    """Calls 1 and 2 name the files; with no exchange, 3 and 4 rename the two folders."""
+    before = load_model(saved).card["created"]
+    done = subprocess.run([sys.executable, "-c", KILLED, str(saved), str(call), how])
+    assert done.returncode == -signal.SIGKILL
+    if how != "none" or call == 3:
+        assert load_model(saved).card["created"] >= before
+    left = [path.name for path in saved.parent.iterdir() if path.name.startswith(".")]
+    assert left
+    module.check_target(saved, overwrite=True)  # the next start sweeps
+    assert load_model(saved).card["created"] >= before
+    assert sorted(path.name for path in saved.parent.iterdir()) == ["model"]
+
+
+def test_a_folder_that_somebody_writes_is_not_swept(saved):
+    from heterophily.data.folders import held, sweep
+
+    mine, other = (saved.parent / f".{digit * 12}-model" for digit in "ab")
+    strange = saved.parent / ".notes-model"
+    for folder in (mine, other, strange):
+        folder.mkdir()
+    with held(mine):
+        sweep(saved)
+        assert mine.is_dir()
+    assert not other.exists()
+    sweep(saved)
+    assert not mine.exists()
+    assert strange.is_dir()

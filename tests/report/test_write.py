@@ -106,7 +106,7 @@ def test_data_for_the_script_is_json_that_cannot_end_early(html: str) -> None:
 def test_verdict_comes_first_and_sections_follow_in_order(html: str) -> None:
     titles = re.findall(r"<h2>(.*?)</h2>", html)
     assert titles == [
-        "Where your graph stands", "Metrics", "Channel probe", "Local homophily",
+        "What each source knows", "Where your graph stands", "Metrics", "Local homophily",
         "Class compatibility", "Models", "Accuracy by local homophily", "Channel weights",
         "Maps of the nodes (t-SNE)", "Training", "How this was computed",
     ]  # fmt: skip
@@ -197,3 +197,26 @@ def test_a_report_needs_neither_torch_nor_matplotlib() -> None:
         "assert not {'torch', 'matplotlib', 'sklearn.manifold'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+
+
+def test_a_part_that_fails_costs_that_part_and_leaves_a_sentence(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(*_: object) -> str:
+        raise ZeroDivisionError("division by <zero>")
+
+    graph = ring()
+    portraits = {"acm-gcn": [portrait(graph, split=k) for k in range(2)]}
+    monkeypatch.setattr("heterophily.report.model_records.curves", fail)
+    monkeypatch.setattr("heterophily.report.write.results_part", fail)
+    html = report_html(
+        diagnose(graph, quick=True),
+        graph=graph,
+        comparison=compare_portraits(portraits),
+        records=model_records(portraits, graph),
+    )
+    Page(html)
+    why = "Not drawn: an internal error (ZeroDivisionError: division by &lt;zero&gt;)."
+    assert html.count(why) == 2
+    for title in ("Models", "Training", "Accuracy by local homophily", "Channel weights"):
+        assert f"<h2>{title}</h2>" in html

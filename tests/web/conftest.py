@@ -87,11 +87,17 @@ def free_port() -> int:
 
 
 @contextmanager
-def running(settings: WebSettings) -> Iterator[Live]:
+def running(settings: WebSettings, **how: Any) -> Iterator[Live]:
     """Serve the page from a thread of this process."""
     app = create_app(settings)
     config = uvicorn.Config(
-        app, host="127.0.0.1", port=settings.port, log_level="error", ws="none", lifespan="on"
+        app,
+        host="127.0.0.1",
+        port=settings.port,
+        log_level="error",
+        ws="none",
+        lifespan="on",
+        **how,
     )
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)

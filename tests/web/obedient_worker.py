@@ -17,6 +17,8 @@ def obey(request: Mapping[str, Any], context: worker.Context) -> dict[str, Any]:
     for number in range(request.get("steps", 1)):
         context.emit("step", number=number, pid=os.getpid(), place=os.getcwd())
         time.sleep(request.get("seconds", 0))
+    if "allocate" in request:
+        bytearray(request["allocate"])
     if "chdir" in request:
         os.chdir(request["folder"])
     if "exit" in request:
@@ -32,7 +34,7 @@ def obey(request: Mapping[str, Any], context: worker.Context) -> dict[str, Any]:
 
 
 catalog: Any = ModuleType("heterophily.web.tasks.catalog")
-catalog.TASKS = dict.fromkeys(("comparison", "playground", "study"), obey)
+catalog.TASKS = dict.fromkeys(("comparison", "playground", "study", "import"), obey)
 catalog.warm_up = lambda: None
 sys.modules[catalog.__name__] = catalog
 

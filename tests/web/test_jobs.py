@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from processes import is_alive
@@ -246,3 +249,112 @@ def test_no_worker_survives_a_server_that_is_killed(tmp_path: Path) -> None:
     while is_alive(worker):
         assert time.monotonic() < deadline, "the worker lives on"
         time.sleep(0.05)
+
+
+# --- files of strangers and damaged folders ---------------------------------------------------
+
+
+def test_reading_is_ended_at_its_time_limit_and_says_so(
+    settings: WebSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use_obedient_workers(monkeypatch)
+    folder = WorkFolder(settings.work_folder)
+    made = Jobs(replace(settings, import_seconds=2.0), folder)
+    try:
+        job = made.submit("import", {"steps": 1, "seconds": 60})
+        assert job in made.all()  # listed while it reads
+        assert wait_for(job, "failed", "done", seconds=20) == "failed"
+        assert "longer than 2 s" in (job.error or "")
+        assert job not in made.all()
+    finally:
+        made.close()
+        folder.close()
+
+
+def test_reading_is_ended_at_its_memory_limit(
+    settings: WebSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if sys.platform != "linux":
+        pytest.skip("only Linux limits the memory of a process")
+    use_obedient_workers(monkeypatch)
+    folder = WorkFolder(settings.work_folder)
+    made = Jobs(replace(settings, import_mb=100), folder)
+    try:
+        job = made.submit("import", {"allocate": 300 * 2**20})
+        assert wait_for(job, "failed", "done") == "failed"
+        assert "not enough memory" in (job.error or "")
+        small = made.submit("import", {"allocate": 30 * 2**20})
+        assert wait_for(small, "failed", "done") == "done"
+        free = made.submit("study", {"allocate": 300 * 2**20})  # the same process, not limited
+        assert wait_for(free, "failed", "done") == "done"
+    finally:
+        made.close()
+        folder.close()
+
+
+def test_a_slow_upload_blocks_neither_other_uploads_nor_work(jobs: Jobs) -> None:
+    slow = [jobs.submit("import", {"steps": 1, "seconds": 60}) for _ in range(2)]
+    for kind in ("import", "comparison", "playground"):
+        assert wait_for(jobs.submit(kind, {}), "done") == "done"
+    for job in slow:
+        jobs.stop(job.id)
+        assert wait_for(job, "stopped") == "stopped"
+
+
+DAMAGE: list[bytes | dict[str, Any]] = [
+    *(b"", b"{", b"[1]", b"null", b"\xff\xfe", b"[" * 100_000, b'{"id": 5}'),
+    *({"kind": "of another version"}, {"state": "asleep"}, {"request": None}),
+    *({"kind": []}, {"state": {}}, {"graph": 5}),
+    *({"graph": "../../etc"}, {"created": "today"}, {"id": "0123456789abcdef"}),
+]
+
+
+def test_damaged_jobs_neither_stop_the_server_nor_are_deleted(
+    settings: WebSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use_obedient_workers(monkeypatch)
+    folder = WorkFolder(settings.work_folder)
+    before = Jobs(settings, folder)
+    good, bad = (before.submit("comparison", {"steps": 2}) for _ in range(2))
+    for job in (good, bad):
+        wait_for(job, "done")
+    before.close()
+    assert bad.folder is not None
+    path = bad.folder / "job.json"
+    whole = json.loads(path.read_text())
+    try:
+        for damage in DAMAGE:
+            is_key = isinstance(damage, dict)
+            content = json.dumps({**whole, **damage}).encode() if is_key else damage  # type: ignore[dict-item]
+            path.write_bytes(content)  # type: ignore[arg-type]
+            after = Jobs(settings, folder)
+            assert [job.id for job in after.all()] == [good.id], damage
+            assert after.damaged == [bad.folder]
+            assert path.read_bytes() == content
+            after.close()
+    finally:
+        folder.close()
+
+
+def test_unknown_keys_and_stray_lines_are_passed_over(
+    settings: WebSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use_obedient_workers(monkeypatch)
+    folder = WorkFolder(settings.work_folder)
+    before = Jobs(settings, folder)
+    job = before.submit("comparison", {"steps": 2})
+    wait_for(job, "done")
+    before.close()
+    assert job.folder is not None
+    path, events = job.folder / "job.json", job.folder / "events.jsonl"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "colour": "blue"}))
+    lines = events.read_text().splitlines()
+    stray = ["5", "[1, 2, 3]", "null", '["a"]', "{", '{"a": 1}', "[3, {}]"]
+    events.write_text("\n".join([*stray, *lines, *stray]))
+    after = Jobs(settings, folder)
+    try:
+        assert [found.id for found in after.all()] == [job.id]
+        assert after.get(job.id).events == [(e, d) for e, d in map(json.loads, lines)]
+    finally:
+        after.close()
+        folder.close()

@@ -27,7 +27,7 @@ from heterophily.cli import (
     train,
     tune,
 )
-from heterophily.errors import HeterophilyError
+from heterophily.errors import OUT_OF_MEMORY, HeterophilyError, is_out_of_memory
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -80,7 +80,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except typer.Abort:
         return _stopped()
     except MemoryError:
-        return _fail("not enough memory for this graph; close other programs or use a smaller one")
+        return _fail(OUT_OF_MEMORY)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
@@ -90,6 +90,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return _stopped()
     except Exception as error:
+        if is_out_of_memory(error):
+            return _fail(OUT_OF_MEMORY)
         if not hasattr(error, "format_message"):  # a usage error of the command-line library
             raise
         return _fail(f"{error.format_message()} (see heterophily --help)")

@@ -16,8 +16,8 @@ SHOWN = (
     ),
     (
         "digits",
-        "Handwritten digits, 7 of 10 edges drawn between different digits. See low lose what own "
-        "knows, and mixed regain it and more.",
+        "Handwritten digits, 7 of 10 edges drawn between different digits. See averaging over "
+        "neighbours lose what own features know.",
     ),
 )
 DIGITS_HOMOPHILY = 0.3
@@ -50,7 +50,7 @@ def demo() -> None:
         console.rule(name, align="left")
         console.print(Text(hint, style="italic"))
         console.print()
-        console.print(diagnose(graph))
+        console.print(diagnose(graph), crop=False)
         console.print()
     console.print("Your own graph: heterophily train auto --edges ... --nodes ... --out model")
     console.print("The argument of the paper: heterophily paper figure synthetic-metrics --quick")

@@ -33,7 +33,9 @@ def diagnose(
     self_loops: sources.KeepLoops = False,
     data_folder: sources.DataFolder = None,
     offline: sources.Offline = False,
-    quick: Annotated[bool, typer.Option("--quick", help="Metrics only, no probe.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Linear classifiers only, on at most 2,000 nodes.")
+    ] = False,
     seed: Annotated[int, typer.Option(min=0, help="Of the probe's folds.")] = 0,
     report: Annotated[
         Path | None, typer.Option(help="Write the page here [default: NAME-diagnosis.html].")
@@ -95,7 +97,7 @@ def diagnose(
         print(json_module.dumps(found.to_dict(), allow_nan=False))
         return
     console = wide_console()
-    console.print(found)
+    console.print(found, crop=False)
     if report is not None:
         console.print(f"Report: {report}", markup=False, highlight=False, soft_wrap=True)
 

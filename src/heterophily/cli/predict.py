@@ -161,10 +161,18 @@ def _columns(
     known = model.trained_on.feature_names
     if known is None:
         return None, options
+    encoder = None
+    if model.trained_on.encoder is not None:
+        from heterophily.data.encode import Encoder
+
+        encoder = Encoder.from_dict(model.trained_on.encoder)
+        known = encoder.names
     if "features" in read:  # chosen by name in training: other columns never mattered
         names = tuple(name for name in known if name in table.columns)
     else:
         found = feature_columns(table, node_id=read.get("node_id"), **options)
         names = tuple(sorted(found, key=lambda n: known.index(n) if n in known else len(known)))
+    if encoder is not None:
+        names = tuple(name for name in names if name not in dict(encoder.left_out))
     check_columns(model, names)
-    return names, {**options, "features": known or None}
+    return names, {**options, "features": known or None, "encoder": encoder}

@@ -133,7 +133,7 @@ def merge(
 def _open(path: Path | None) -> Store:
     from heterophily.experiments.store import Store, default_path
 
-    return Store(path or default_path(), must_exist=True)
+    return Store(path or default_path(), is_read_only=True)
 
 
 def _chosen(store: Store, model: str | None, graph: str | None) -> Iterator[Record]:

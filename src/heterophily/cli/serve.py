@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import secrets
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
+from urllib.parse import quote
 
 import typer
 
@@ -28,10 +30,15 @@ def serve(
     store: StoreOption = None,
     max_upload_mb: Annotated[int, typer.Option(min=1, help="Largest upload.")] = 100,
     max_jobs: Annotated[int, typer.Option(min=1, help="Jobs that run side by side.")] = 2,
+    token: Annotated[
+        str | None,
+        typer.Option(help="What a browser must know; drawn for other hosts than this machine."),
+    ] = None,
     data_folder: sources.DataFolder = None,
 ) -> None:
     """Open the page: a playground, a diagnosis of your graph, and stored results.
 
+    Where other machines can reach it (--host), a browser needs the token of the printed address.
     Ctrl-C ends it. Comparisons that were at work can be resumed next time.
     """
     try:
@@ -44,7 +51,8 @@ def serve(
         ) from error
     from heterophily.data.catalog import cache_folder
     from heterophily.experiments.store import default_path
-    from heterophily.web.settings import WebSettings
+    from heterophily.web.connections import TimedProtocol
+    from heterophily.web.settings import WebSettings, is_loopback
 
     settings = WebSettings(
         work_folder=work_folder or cache_folder() / "page",
@@ -54,16 +62,21 @@ def serve(
         max_upload_mb=max_upload_mb,
         max_jobs=max_jobs,
         data_folder=data_folder,
+        token=token or (None if is_loopback(host) else secrets.token_urlsafe(24)),
     )
     listener = listen(host, port)
     try:
         app = create_app(settings)
         shown = f"http://{f'[{host}]' if ':' in host else host}:{port}/"
+        if settings.token is not None:
+            shown += f"?token={quote(settings.token, safe='')}"
         print(f"heterophily is at {shown} (Ctrl-C ends it)", flush=True)
+        for folder in app.state.server.jobs.damaged:
+            print(f"note: the job in {folder} is damaged; it is left as it is", file=sys.stderr)
         if not settings.is_loopback:
             print(
-                f"warning: everybody who can reach {host} can use this page, there is no "
-                "password; use --host 127.0.0.1 to keep it on this machine",
+                f"warning: everybody who can reach {host} and knows this address can use the page; "
+                "what is sent is not encrypted; use --host 127.0.0.1 to keep it on this machine",
                 file=sys.stderr,
                 flush=True,
             )
@@ -76,6 +89,8 @@ def serve(
             server_header=False,
             proxy_headers=False,
             timeout_graceful_shutdown=2,
+            http=TimedProtocol,
+            limit_concurrency=500,
         )
         uvicorn.Server(config).run(sockets=[listener])
     finally:
@@ -95,6 +110,7 @@ def listen(host: str, port: int) -> socket.socket:
         raise InputError(f"--host {host}: no such address ({error})") from error
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)  # of what it accepts
         listener.bind(address)
         listener.listen(128)
     except OSError as error:

@@ -274,7 +274,7 @@ def _parsed(pairs: list[str]) -> dict[str, Any]:
             raise InputError(f"--option {pair!r}: write it as KEY=VALUE, for example mix_scale=3")
         try:
             value = tomllib.loads(f"value = {text}")["value"]
-        except tomllib.TOMLDecodeError:
+        except (ValueError, RecursionError):  # no TOML: a plain word
             value = text.strip()
         options[key.strip().replace("-", "_")] = tuple(value) if isinstance(value, list) else value
     return options

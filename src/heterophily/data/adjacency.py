@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from heterophily.data.memory import need
 from heterophily.errors import InputError
 
 Direction = Literal["drop", "keep"]
@@ -23,6 +24,7 @@ _ROW_SHIFT, _COLUMN_SHIFT = np.uint64(33), np.uint64(1)
 _END_MASK = np.uint64(0x7FFFFFFF)
 _REVERSED = np.uint64(1)
 _LOOP = np.uint64((1 << 33) + (1 << 1))  # times a node: the key of its loop
+_NODE_BYTES, _EDGE_BYTES = 24, 40  # what building takes at its peak, about
 _BLOCK = 1 << 15  # keys worked on at a time: fits the cache
 _WORTH_A_THREAD = 1 << 20  # keys below which a thread costs more than it saves
 _MOST_THREADS = 4  # more only wait for memory
@@ -138,7 +140,13 @@ def _sorted(keys: NDArray[np.uint64], values: Weights) -> tuple[NDArray[np.uint6
 def _sums(values: Weights, is_new: NDArray[np.bool_]) -> Weights:
     if values is None or not values.size:
         return values
-    return np.asarray(np.add.reduceat(values, np.flatnonzero(is_new)))
+    with np.errstate(over="ignore"):
+        found = np.asarray(np.add.reduceat(values, np.flatnonzero(is_new)))
+    if not np.isfinite(found).all():
+        raise InputError(
+            "the weights of a repeated edge add up to infinity; divide all weights by a number"
+        )
+    return found
 
 
 def _row_cuts(keys: NDArray[np.uint64]) -> list[int]:
@@ -221,6 +229,10 @@ def adjacency_from_edges(
     if first.size != second.size:
         raise InputError(f"source has {first.size} entries but target has {second.size}")
     rows = first.size
+    need(
+        num_nodes * _NODE_BYTES + rows * (_EDGE_BYTES + (0 if weight is None else 16)),
+        f"a graph of {num_nodes:,} nodes and {rows:,} edges",
+    )
     values = _checked_weight(weight, rows)
     zero_weights = 0
     if values is not None and not values.all():
@@ -260,7 +272,10 @@ def adjacency_from_edges(
     if loop_nodes.size and self_loops == "keep":
         keys = np.concatenate([keys, loop_nodes.astype(np.uint64) * _LOOP])
         if values is not None:
-            values = np.concatenate([values, np.bincount(occurrence, weights=loop_values)])
+            merged = np.bincount(occurrence, weights=loop_values)
+            if not np.isfinite(merged).all():
+                raise InputError("the weights of a repeated self loop add up to infinity")
+            values = np.concatenate([values, merged])
         keys, values = _sorted(keys, values)
     matrix = _seal(_csr(keys, values, num_nodes), is_symmetric=direction == "drop")
     notes = EdgeNotes(

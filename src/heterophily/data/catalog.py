@@ -23,6 +23,7 @@ from heterophily.errors import DataNotFoundError, InputError, lookup
 __all__ = ["DATASETS", "Dataset", "cache_folder", "check", "find", "load", "split_sets"]
 
 FOLDER_VARIABLE = "HETEROPHILY_DATA"
+DOWNLOADS = ".downloads.json"  # checksums of downloaded files, in the cache
 
 
 def load(
@@ -179,7 +180,7 @@ def _download(
     dataset: Dataset, offline: bool, progress: bool, mirror: str | None
 ) -> tuple[Pieces, Graph]:
     """Make the dataset from the public files, check it, keep it in the cache."""
-    from heterophily.data.download import fetch_files
+    from heterophily.data.download import fetch_files, remember
 
     assert dataset.source is not None
     cache = cache_folder()
@@ -193,7 +194,13 @@ def _download(
         cache.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=cache, prefix=".download-") as folder:
             try:
-                fetch_files(dataset.source.files, Path(folder), mirror=mirror, progress=progress)
+                sums = fetch_files(
+                    dataset.source.files,
+                    Path(folder),
+                    mirror=mirror,
+                    progress=progress,
+                    known=cache / DOWNLOADS,
+                )
             except DataNotFoundError as error:
                 raise DataNotFoundError(
                     f"dataset {dataset.name!r} is not on this machine: {error}; check the network, "
@@ -207,4 +214,5 @@ def _download(
     remedy = f"the public files have changed: {advice}"
     graph = check(pieces, dataset, place="downloaded files", remedy=remedy)
     write_pieces(pieces, cache / dataset.file_name)
+    remember(sums, cache / DOWNLOADS)
     return pieces, graph

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from heterophily.data.atomic import write_text
 from heterophily.data.upstream import RemoteFile
 from heterophily.errors import DataNotFoundError, InputError
 
@@ -18,18 +21,29 @@ RETRIES = 2
 
 
 def fetch_files(
-    files: Sequence[RemoteFile], folder: Path, *, mirror: str | None = None, progress: bool = False
-) -> None:
-    """Download ``files`` into ``folder``.
+    files: Sequence[RemoteFile],
+    folder: Path,
+    *,
+    mirror: str | None = None,
+    progress: bool = False,
+    known: Path | None = None,
+) -> dict[str, str]:
+    """Download ``files`` into ``folder``; return the checksums of those that have no published one.
+
+    ``known`` is the file of :func:`remember`: such a file must be that of the first download.
 
     ``mirror`` (or the environment variable ``HETEROPHILY_MIRROR``) replaces scheme and host of
     every address: a mirror at ``http://host/x`` serves ``https://a.org/b/c`` as
     ``http://host/x/b/c``.
     """
     mirror = mirror_address(mirror)
+    sums: dict[str, str] = {}
     with _progress_bar(len(files), progress) as bar:
         for file in files:
             _fetch(file, folder, mirror, bar)
+            if known is not None and file.sha256 is None:
+                sums[file.urls[0]] = _compared(file, folder / file.name, known)
+    return sums
 
 
 def mirror_address(mirror: str | None) -> str | None:
@@ -72,6 +86,33 @@ def _fetch(file: RemoteFile, folder: Path, mirror: str | None, bar: Any) -> None
         except OSError as error:
             raise InputError(f"cannot write into {folder}: {error.strerror or error}") from error
     raise DataNotFoundError("could not download " + ", nor ".join(failures))
+
+
+def _compared(file: RemoteFile, path: Path, known: Path) -> str:
+    """Return the checksum of a file; refuse it when its first download had another one."""
+    with path.open("rb") as stream:
+        found = hashlib.file_digest(stream, "sha256").hexdigest()
+    before = _first_downloads(known).get(file.urls[0], found)
+    if before != found:
+        raise DataNotFoundError(
+            f"{file.urls[0]} is not the file of the first download (its sha256 was "
+            f"{str(before)[:16]}, now {found[:16]}); if you trust it, remove its line in {known}"
+        )
+    return found
+
+
+def _first_downloads(known: Path) -> dict[str, Any]:
+    try:
+        sums = json.loads(known.read_text("utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return sums if isinstance(sums, dict) else {}
+
+
+def remember(sums: Mapping[str, str], known: Path) -> None:
+    """Note the checksums of files that proved right, for the next download of them."""
+    if not sums.items() <= (before := _first_downloads(known)).items():
+        write_text(known, json.dumps({**before, **sums}, indent=1, sort_keys=True) + "\n")
 
 
 def _reason(error: Exception) -> str:

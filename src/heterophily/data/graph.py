@@ -22,6 +22,7 @@ from heterophily.data.splits import PARTS, SplitBatch
 from heterophily.errors import InputError
 
 if TYPE_CHECKING:
+    from heterophily.data.encode.encoder import Encoder
     from heterophily.data.report import GraphReport
 
 UNLABELLED = -1
@@ -86,6 +87,28 @@ def _first_non_finite(matrix: Any) -> tuple[int, int]:
     return row, int(matrix.indices[entry])
 
 
+def is_whole(array: NDArray[Any]) -> bool:
+    """Whether an array holds whole numbers or truth values, in any type, float included."""
+    if array.dtype.kind != "f":
+        return array.dtype.kind in "iub"
+    wide = array.astype(np.float64)
+    return bool(((np.abs(wide) < 2**63) & (wide == np.floor(wide))).all())
+
+
+def signed(array: NDArray[Any], name: str) -> NDArray[np.int64]:
+    """Return whole numbers or truth values as int64; refuse those that have no room in it.
+
+    >>> signed(np.array([1, 2**63], np.uint64), "labels")
+    Traceback (most recent call last):
+    heterophily.errors.InputError: labels[1] = 9223372036854775808; the largest is \
+9223372036854775807
+    """
+    if array.dtype.kind == "u" and array.size and int(array.max()) >= 2**63:
+        place = int(np.flatnonzero(array >= 2**63)[0])
+        raise InputError(f"{name}[{place}] = {array[place]}; the largest is {2**63 - 1}")
+    return array.astype(np.int64)
+
+
 def encode_labels(
     labels: ArrayLike | None, num_nodes: int, class_names: tuple[str, ...] | None
 ) -> tuple[NDArray[np.int64], tuple[str, ...]]:
@@ -99,17 +122,18 @@ def encode_labels(
     array = np.asarray(labels)
     if array.shape != (num_nodes,):
         raise InputError(f"labels have shape {array.shape}, expected ({num_nodes},): one per node")
-    if array.dtype.kind == "f" and (np.isfinite(array) & (array == np.floor(array))).all():
-        array = array.astype(np.int64)
-    if array.dtype.kind not in "iub":
+    if not is_whole(array):
         raise InputError(f"labels must be whole numbers (-1 = unlabelled), got {array.dtype}")
-    array = array.astype(np.int64)
+    array = signed(array, "labels")
     if num_nodes and array.min() < UNLABELLED:
         node = int(np.flatnonzero(array < UNLABELLED)[0])
         raise InputError(
             f"labels[{node}] = {array[node]}; labels are 0, 1, 2, ... and -1 for an unlabelled node"
         )
     if class_names is not None:
+        if len(set(map(str, class_names))) != len(class_names):
+            twice = next(name for name in class_names if list(class_names).count(name) > 1)
+            raise InputError(f"class name {twice!r} occurs more than once")
         if num_nodes and array.max() >= len(class_names):
             node = int(np.flatnonzero(array >= len(class_names))[0])
             raise InputError(
@@ -176,6 +200,10 @@ class Graph:
         What the importer found and did (see :class:`EdgeNotes`).
     remarks
         Further sentences of the importer, for the report.
+    feature_names
+        Name of each feature; ``None`` when they have none.
+    encoder
+        How the features were made from the columns of a table, to encode other tables alike.
 
     Examples
     --------
@@ -194,6 +222,8 @@ class Graph:
     is_directed: bool = False
     notes: EdgeNotes = field(default_factory=EdgeNotes)
     remarks: tuple[str, ...] = ()
+    feature_names: tuple[str, ...] | None = None
+    encoder: Encoder | None = None
 
     def __post_init__(self) -> None:
         """Check every part once; the code behind trusts."""
@@ -215,9 +245,15 @@ class Graph:
             raise InputError(
                 f"the splits are for {self.splits.num_nodes} nodes, the graph has {num_nodes}"
             )
+        features = _checked_features(self.features, num_nodes)
+        width = 0 if features is None else features.shape[1]
+        names = None if self.feature_names is None else tuple(map(str, self.feature_names))
+        if names is not None and len(names) != width:
+            raise InputError(f"there are {len(names)} feature names for {width} features")
         values = {
             "adjacency": _frozen(adjacency, self.adjacency),
-            "features": _frozen(_checked_features(self.features, num_nodes), self.features),
+            "features": _frozen(features, self.features),
+            "feature_names": names,
             "labels": _frozen(labels, self.labels),
             "class_names": class_names,
             "node_ids": _frozen(node_ids, None),
@@ -343,7 +379,9 @@ class Graph:
         return self
 
     def replace(self, **changes: Any) -> Graph:
-        """Return a copy with some fields changed."""
+        """Return a copy with some fields changed; other features lose the names of the former."""
+        if "features" in changes:
+            changes = {"feature_names": None, "encoder": None, **changes}
         return replace(self, **changes)
 
     @cached_property

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from heterophily.data.graph import is_whole, signed
+from heterophily.data.targets import refuse_unusual
+from heterophily.data.wording import count, listed, short
 from heterophily.errors import InputError
 
 NUMBER = re.compile(
@@ -15,20 +20,21 @@ NUMBER = re.compile(
 )
 _UNLABELLED = "leave the cell empty for an unlabelled node"
 _NO_VALUE = {"nan", "null", "none", "na", "n/a", "?", "-"}
+_MOST_DIGITS = 300  # of a label that is read as a number; longer ones are names
 
 
-def short(value: object, limit: int = 40) -> str:
-    """Quote a value for a message, cut if it is long.
+class Classes(NamedTuple):
+    """Labels as classes 0..C-1 (-1 = unlabelled), the class names, and remarks on them."""
 
-    >>> short("x" * 100, limit=8)
-    "'xxxxxxxx...'"
-    """
-    text = str(value)
-    return repr(text if len(text) <= limit else text[:limit] + "...")
+    labels: NDArray[np.int64]
+    names: tuple[str, ...]
+    remarks: tuple[str, ...]
 
 
 def _as_whole(text: str) -> int | None:
     """Return the whole number that a text stands for (``3``, ``3.0``), else ``None``."""
+    if len(text) > _MOST_DIGITS:
+        return None  # a name, whatever it is made of
     if re.fullmatch(r"-?\d+", text):
         return int(text)
     if not NUMBER.fullmatch(text):
@@ -42,13 +48,16 @@ def encode_words(
     codes: NDArray[np.int64],
     *,
     cell: Callable[[int], str],
+    place: str = "the labels",
     remedy: str = _UNLABELLED,
-) -> tuple[NDArray[np.int64], tuple[str, ...]]:
+    labels_are_classes: bool = False,
+) -> Classes:
     """Return classes 0..C-1 (-1 = unlabelled) and the sorted class names of dictionary-coded words.
 
-    Whole numbers are sorted as numbers and named by their digits (``3.0`` is 3); where one label
-    is no number, or has a leading zero, all labels are names. Negative and fractional numbers are
-    refused.
+    Blanks at the ends of a label do not count. Whole numbers are sorted as numbers and named by
+    their digits (``3.0`` is 3); where one label is no number, or has a leading zero, all labels are
+    names. Negative and fractional numbers are refused, and so are labels that are no classes (see
+    :mod:`heterophily.data.targets`).
 
     Parameters
     ----------
@@ -56,44 +65,114 @@ def encode_words(
         The distinct words, and per node the index of its word, -1 for none.
     cell
         Says for a message where the word of a node stands.
+    place
+        Says for a message where all labels stand.
     remedy
         How a node is left unlabelled there.
+    labels_are_classes
+        Take every distinct word as a class, whatever it looks like.
 
     Examples
     --------
-    >>> encode_words(["10", "9"], np.array([0, 1, -1]), cell=str)
-    (array([ 1,  0, -1]), ('9', '10'))
+    >>> encode_words(["10", "9"], np.array([0, 1, -1]), cell=str).names
+    ('9', '10')
     """
+    values, codes, remarks = _without_blanks(values, codes, place)
 
     def where(value: str) -> str:
         return cell(int(np.flatnonzero(codes == values.index(value))[0]))
 
     whole = [_as_whole(value) for value in values]
-    are_numbers = all(NUMBER.fullmatch(value) for value in values if value.lower() not in _NO_VALUE)
-    for value, number in zip(values, whole, strict=True):
-        if number is not None and number < 0:
-            raise InputError(f"{where(value)}: label {short(value)} is negative; {remedy}")
-        if are_numbers and number is None:
-            raise InputError(
-                f"{where(value)}: label {short(value)} is not a whole number; labels are class "
-                f"names or 0, 1, 2, ...; {remedy}"
-            )
+    are_numbers = all(
+        len(value) <= _MOST_DIGITS and NUMBER.fullmatch(value)
+        for value in values
+        if value.lower() not in _NO_VALUE
+    )
+    if not labels_are_classes:
+        refuse_unusual(values, np.bincount(codes[codes >= 0], minlength=len(values)), place=place)
+        for value, number in zip(values, whole, strict=True):
+            if number is not None and number < 0:
+                raise InputError(f"{where(value)}: label {short(value)} is negative; {remedy}")
+            if are_numbers and number is None:
+                raise InputError(
+                    f"{where(value)}: label {short(value)} is not a whole number; labels are class "
+                    f"names or 0, 1, 2, ...; {remedy}"
+                )
     class_of: list[int]
-    if are_numbers and not any(re.match(r"\s|\+|0\d", value) for value in values):
+    if (
+        are_numbers
+        and None not in whole
+        and not any(re.match(r"\+|0\d|-", value) for value in values)
+    ):
         present = sorted({number for number in whole if number is not None})
         names = tuple(str(number) for number in present)
         rank = {number: index for index, number in enumerate(present)}
         class_of = [rank[number] for number in whole if number is not None]
     else:
         names = tuple(sorted(values))
-        place = {name: index for index, name in enumerate(names)}
-        class_of = [place[value] for value in values]
-        stripped: dict[str, str] = {}
-        for value in values:
-            twin = stripped.setdefault(value.strip(), value)
-            if twin != value:
-                raise InputError(
-                    f"{where(value)}: labels {short(twin)} and {short(value)} differ in spaces "
-                    "alone; write them alike"
-                )
-    return np.array([*class_of, -1], np.int64)[codes], names
+        position = {name: index for index, name in enumerate(names)}
+        class_of = [position[value] for value in values]
+        remarks += _alike_but_for_case(names, place)
+    return Classes(np.array([*class_of, -1], np.int64)[codes], names, remarks)
+
+
+def whole_labels(
+    labels: NDArray[Any], *, place: str, labels_are_classes: bool = False
+) -> NDArray[np.int64]:
+    """Return an array of numbers as whole labels; NaN and -1 mean unlabelled.
+
+    Refused are fractions, and whole numbers that are no classes.
+
+    >>> whole_labels(np.array([2.0, np.nan, 0.0]), place="y")
+    array([ 2, -1,  0])
+    """
+    if labels.dtype.kind not in "fiub":
+        raise InputError(f"{place} must hold whole numbers (-1 = unlabelled), got {labels.dtype}")
+    missing = np.isnan(labels) if labels.dtype.kind == "f" else np.zeros(labels.shape, np.bool_)
+    missing = missing | (labels == -1)
+    present, counts = np.unique(labels[~missing], return_counts=True)
+    if not labels_are_classes:
+        texts = [str(value) for value in present.tolist()]
+        refuse_unusual(texts, counts, place=place)
+    if not is_whole(present):
+        fractions = present[present != np.floor(present)]
+        value = fractions[0] if fractions.size else present[-1]
+        raise InputError(
+            f"{place} must hold whole numbers (-1 = unlabelled), got {value} as {labels.dtype}"
+        )
+    if labels.dtype.kind == "f":
+        labels = np.where(missing, -1, labels)
+    return signed(labels, place)
+
+
+def _without_blanks(
+    values: Sequence[str], codes: NDArray[np.int64], place: str
+) -> tuple[list[str], NDArray[np.int64], tuple[str, ...]]:
+    """Take blanks off the ends of words; a word that is nothing else is no label."""
+    stripped = [value.strip() for value in values]
+    if stripped == list(values):
+        return stripped, codes, ()
+    index = {word: place for place, word in enumerate(dict.fromkeys(filter(None, stripped)))}
+    new = np.array([*(index.get(word, -1) for word in stripped), -1], np.int64)
+    is_changed = [value != word for value, word in zip(values, stripped, strict=True)]
+    nodes = int(np.array([*is_changed, False])[codes].sum())
+    remark = f"{place}: blanks at the ends of {count(nodes, 'label')} removed"
+    merged = sorted(word for word, times in Counter(stripped).items() if word and times > 1)
+    if merged:
+        remark += f"; labels that differ in blanks alone are one class: {listed(merged)}"
+    return list(index), new[codes], (remark,)
+
+
+def _alike_but_for_case(names: Sequence[str], place: str) -> tuple[str, ...]:
+    folded: dict[str, list[str]] = {}
+    for name in names:
+        folded.setdefault(name.casefold(), []).append(name)
+    groups = [group for group in folded.values() if len(group) > 1]
+    if not groups:
+        return ()
+    told = "; ".join(" and ".join(short(name) for name in group) for group in groups[:3])
+    more = f"; ... ({len(groups)} such groups)" if len(groups) > 3 else ""
+    return (
+        f"warning: {place}: classes that differ in upper and lower case alone: {told}{more}; write "
+        "them alike if they are one class",
+    )

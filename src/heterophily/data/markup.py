@@ -9,6 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import ParseError
+from xml.parsers.expat import ExpatError
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,7 +18,8 @@ from heterophily.data.adjacency import Direction, SelfLoops
 from heterophily.data.atomic import atomic_path
 from heterophily.data.graph import Graph
 from heterophily.data.interchange import from_networkx, to_networkx
-from heterophily.data.labels import short
+from heterophily.data.markup_check import check_markup
+from heterophily.data.wording import short
 from heterophily.errors import InputError
 
 SUFFIXES = (".graphml", ".gexf")
@@ -38,6 +40,7 @@ def read_markup(
     features: Sequence[str] | None = None,
     weight: str | None = "weight",
     split: str | None = None,
+    labels_are_classes: bool = False,
     direction: Direction = "drop",
     self_loops: SelfLoops = "remove",
     name: str | None = None,
@@ -62,6 +65,7 @@ def read_markup(
             features=features,
             weight=weight,
             split=split,
+            labels_are_classes=labels_are_classes,
             direction=direction,
             self_loops=self_loops,
             name=name if name is not None else str(content.graph.get("name") or path.stem),
@@ -95,9 +99,19 @@ def _parsed(path: Path, suffix: str) -> Any:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return nx.read_graphml(path) if suffix == ".graphml" else nx.read_gexf(path)
-    except ParseError as error:
-        line, column = error.position
+            declared = check_markup(path)
+            found = nx.read_graphml(path) if suffix == ".graphml" else nx.read_gexf(path)
+        if found.number_of_nodes() != declared:
+            raise InputError(
+                f"{path.name} declares {declared:,} nodes, but {found.number_of_nodes():,} can be "
+                "read; keep one graph in a file"
+            )
+        return found
+    except InputError:
+        raise
+    except (ParseError, ExpatError) as error:
+        at = (error.lineno, error.offset) if isinstance(error, ExpatError) else error.position
+        line, column = at
         raise InputError(
             f"{path.name}, line {line}, column {column + 1}: broken XML; the file may be cut off"
         ) from error

@@ -15,6 +15,8 @@ field                                  meaning
 ``edge_weight`` (E,)                   weight per edge
 ``class_names`` (C,), ``node_ids`` (N,), ``name``, ``remarks``, ``num_nodes``
                                        text and numbers as in :class:`Graph`
+``feature_names`` (F,)                 name of each feature
+``encoder``                            how the features were made from a table: bytes of JSON
 ``is_directed, has_self_loops``        how the edges are meant (files of :func:`write_npz`)
 =====================================  =====================================================
 
@@ -24,6 +26,7 @@ All but ``edge_index`` may be absent. The files of heterophilous-graphs (``node_
 
 from __future__ import annotations
 
+import json
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -36,8 +39,9 @@ from numpy.typing import NDArray
 from heterophily.data.adjacency import Direction, SelfLoops
 from heterophily.data.atomic import atomic_path
 from heterophily.data.graph import Graph
+from heterophily.data.leaks import leak_remarks
 from heterophily.data.npz_arrays import read_arrays, write_arrays
-from heterophily.data.npz_fields import SPLIT_FIELDS, SPLIT_PARTS, Arrays, pieces_from_arrays
+from heterophily.data.npz_fields import SPLIT_FIELDS, SPLIT_PARTS, Arrays, pieces_from_arrays, truth
 from heterophily.data.pieces import Pieces
 from heterophily.data.readers.yandex import FIELDS as YANDEX_FIELDS
 from heterophily.data.readers.yandex import pieces_from_yandex
@@ -51,6 +55,7 @@ def read_npz(
     direction: Direction | None = None,
     self_loops: SelfLoops | None = None,
     fill_unlabelled: int | None = None,
+    labels_are_classes: bool = False,
     name: str | None = None,
 ) -> Graph:
     """Read a graph from an ``.npz`` file (layout: see this module).
@@ -58,14 +63,18 @@ def read_npz(
     Without ``direction`` and ``self_loops``, a file of :func:`write_npz` gives back the graph that
     was written; any other file is read with ``"drop"`` and ``"remove"``. Nodes without a label are
     taken out of the fixed splits, and the report says so; with ``fill_unlabelled`` they get that
-    class and stay.
+    class and stay. Labels that are numbers on a scale or ids are refused, unless
+    ``labels_are_classes`` or the file names its classes.
     """
     arrays = read_arrays(path)
-    pieces = _checked_pieces(Path(path), arrays, name)
+    pieces = _checked_pieces(Path(path), arrays, name, labels_are_classes=labels_are_classes)
+    if "class_names" not in arrays:  # a stranger's file: nobody has looked at it yet
+        leaks = leak_remarks(pieces.features, pieces.label_array())
+        pieces = replace(pieces, remarks=(*pieces.remarks, *leaks))
     if direction is None:
         direction = "keep" if pieces.is_directed else "drop"
     if self_loops is None:
-        self_loops = "keep" if bool(arrays.get("has_self_loops", False)) else "remove"
+        self_loops = "keep" if truth(Path(path), arrays, "has_self_loops") else "remove"
     try:
         return pieces.graph(
             direction=direction, self_loops=self_loops, fill_unlabelled=fill_unlabelled
@@ -106,6 +115,8 @@ def write_npz(graph: Graph, path: str | os.PathLike[str]) -> None:
         name=graph.name,
         is_directed=graph.is_directed,
         remarks=graph.remarks,
+        feature_names=graph.feature_names,
+        encoder=graph.encoder,
     )
     has_self_loops = bool((graph.adjacency.diagonal() != 0).any())
     write_pieces(pieces, path, has_self_loops=has_self_loops)
@@ -142,6 +153,11 @@ def write_pieces(
         arrays["class_names"] = np.array(pieces.class_names, np.str_)
     if pieces.node_ids is not None:
         arrays["node_ids"] = pieces.node_ids
+    if pieces.feature_names is not None:
+        arrays["feature_names"] = np.array(pieces.feature_names, np.str_)
+    if pieces.encoder is not None:
+        text = json.dumps(pieces.encoder.to_dict(), allow_nan=False)
+        arrays["encoder"] = np.frombuffer(text.encode("utf-8"), np.uint8)
     if pieces.remarks:
         arrays["remarks"] = np.array(pieces.remarks, np.str_)
     arrays["name"] = np.array(pieces.name, np.str_)
@@ -153,12 +169,14 @@ def write_pieces(
         write_arrays(temporary, arrays)
 
 
-def _checked_pieces(path: Path, arrays: Arrays, name: str | None) -> Pieces:
+def _checked_pieces(
+    path: Path, arrays: Arrays, name: str | None, *, labels_are_classes: bool = True
+) -> Pieces:
     """Read our layout, or that of heterophilous-graphs by its field names."""
     if "edge_index" not in arrays and arrays.keys() >= YANDEX_FIELDS.keys():
         pieces = pieces_from_yandex(path, arrays)
         return pieces if name is None else replace(pieces, name=name)
-    return pieces_from_arrays(path, arrays, name=name)
+    return pieces_from_arrays(path, arrays, name=name, labels_are_classes=labels_are_classes)
 
 
 # --- pieces to arrays -------------------------------------------------------------------------

@@ -19,15 +19,14 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
+from heterophily.data.memory import need, refuse_bomb
 from heterophily.errors import InputError
 
 KINDS = "biufU"  # booleans, integers, floats, text
-LIMIT_BYTES = 16 * 2**30  # no array file of this package comes near
 _HEADER_ERRORS = (
     *(ValueError, TypeError, KeyError, SyntaxError, MemoryError, RecursionError),
     tokenize.TokenError,
 )
-BOMB_BYTES, BOMB_RATIO = 256 * 2**20, 200  # beyond this size, no more than this ratio
 
 
 def read_arrays(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
@@ -72,10 +71,8 @@ def _check_members(path: Path, members: list[zipfile.ZipInfo]) -> None:
             raise InputError(f"{path}: field {name.removesuffix('.npy')!r} occurs twice")
         seen.add(name)
     held, declared = path.stat().st_size, sum(member.file_size for member in members)
-    if declared > LIMIT_BYTES or (declared > BOMB_BYTES and declared > BOMB_RATIO * held):
-        raise InputError(
-            f"{path} has {held:,} bytes and says it unpacks to {declared:,}; the file is refused"
-        )
+    refuse_bomb(str(path), held=held, unpacked=declared)
+    need(declared, f"{path}: its arrays of {declared:,} bytes")
 
 
 def _read_member(path: Path, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> NDArray[Any]:

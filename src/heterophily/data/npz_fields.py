@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from heterophily.data.encode.encoder import Encoder
+from heterophily.data.labels import whole_labels
 from heterophily.data.pieces import Pieces
 from heterophily.data.splits import SplitBatch
 from heterophily.errors import InputError
@@ -17,15 +20,19 @@ Arrays = dict[str, NDArray[Any]]
 CSR_FIELDS = ("x_data", "x_indices", "x_indptr", "x_shape")
 SPLIT_FIELDS = {"fixed": "split", "public": "public"}
 SPLIT_PARTS = ("train", "val", "test")
+FREE_NODES, NODES_PER_END = 10_000_000, 10  # a number alone may claim so many nodes
 KNOWN_FIELDS = {
     *("edge_index", "edge_weight", "x", "y", "unlabelled", "split_count", "class_names"),
     *("node_ids", "name", "remarks", "num_nodes", "is_directed", "has_self_loops"),
+    *("feature_names", "encoder"),
     *CSR_FIELDS,
     *(f"{prefix}_{part}" for prefix in SPLIT_FIELDS.values() for part in SPLIT_PARTS),
 }
 
 
-def pieces_from_arrays(path: Path, arrays: Arrays, *, name: str | None = None) -> Pieces:
+def pieces_from_arrays(
+    path: Path, arrays: Arrays, *, name: str | None = None, labels_are_classes: bool = True
+) -> Pieces:
     """Return what the arrays of a file hold; every message names the file and the field."""
     if "edge_index" not in arrays:
         raise InputError(
@@ -33,7 +40,7 @@ def pieces_from_arrays(path: Path, arrays: Arrays, *, name: str | None = None) -
             "see heterophily.data.npz for the layout"
         )
     edge_index = _field(path, arrays, "edge_index", "iu", (2, None))
-    labels = _field(path, arrays, "y", "iu", (None,)) if "y" in arrays else None
+    labels = _labels(path, arrays, labels_are_classes) if "y" in arrays else None
     features = _features(path, arrays)
     num_nodes = _num_nodes(path, arrays, labels, features)
     _check_numbers(path, "edge_index", edge_index, num_nodes)
@@ -48,16 +55,15 @@ def pieces_from_arrays(path: Path, arrays: Arrays, *, name: str | None = None) -
             ("class_names", "U", None),
             ("node_ids", "iuU", num_nodes),
             ("remarks", "U", None),
+            ("feature_names", "U", 0 if features is None else features.shape[1]),
         )
         if field in arrays
     }
     remarks = tuple(str(text) for text in optional.get("remarks", ()))
     if unused := sorted(arrays.keys() - KNOWN_FIELDS):
         remarks += (f"fields of the file that were not used: {', '.join(unused)}",)
-    class_names = optional.get("class_names")
-    is_directed = None
-    if "is_directed" in arrays:
-        is_directed = bool(_field(path, arrays, "is_directed", "b", ()))
+    class_names, feature_names = optional.get("class_names"), optional.get("feature_names")
+    is_directed = truth(path, arrays, "is_directed")
     stored_name = str(_field(path, arrays, "name", "U", ())) if "name" in arrays else path.stem
     return Pieces(
         edge_index=edge_index,
@@ -76,6 +82,31 @@ def pieces_from_arrays(path: Path, arrays: Arrays, *, name: str | None = None) -
         is_directed=is_directed,
         remarks=remarks,
         num_nodes=num_nodes,
+        feature_names=None if feature_names is None else tuple(str(text) for text in feature_names),
+        encoder=_encoder(path, arrays) if "encoder" in arrays else None,
+    )
+
+
+def _encoder(path: Path, arrays: Arrays) -> Encoder:
+    data = _field(path, arrays, "encoder", "u", (None,))
+    try:
+        return Encoder.from_dict(json.loads(data.astype(np.uint8).tobytes()))
+    except (ValueError, RecursionError) as error:  # InputError is a ValueError
+        raise InputError(f"{path}: field 'encoder': {error}") from error
+
+
+def _labels(path: Path, arrays: Arrays, labels_are_classes: bool) -> NDArray[np.int64]:
+    """Return the labels; in a file that names its classes they are classes."""
+    if arrays["y"].ndim == 2:
+        raise InputError(
+            f"{path}: field 'y' has shape {arrays['y'].shape}, expected (any): one class per node "
+            "(of several labels per node, predict one as yes/no)"
+        )
+    labels = _field(path, arrays, "y", "fiub", (None,))
+    return whole_labels(
+        labels,
+        place=f"{path}: y",
+        labels_are_classes=labels_are_classes or "class_names" in arrays,
     )
 
 
@@ -97,6 +128,11 @@ def _field(
         text = ", ".join("any" if length is None else str(length) for length in shape)
         raise InputError(f"{path}: field {field!r} has shape {array.shape}, expected ({text})")
     return array
+
+
+def truth(path: Path, arrays: Arrays, field: str) -> bool | None:
+    """Return a truth value of the file, None where it has none."""
+    return bool(_field(path, arrays, field, "b", ())) if field in arrays else None
 
 
 def _check_numbers(path: Path, field: str, array: NDArray[Any], limit: int) -> None:
@@ -163,7 +199,13 @@ def _num_nodes(path: Path, arrays: Arrays, labels: NDArray[Any] | None, features
     if len(set(counts.values())) > 1:
         told = ", ".join(f"{field!r} {count:,}" for field, count in counts.items())
         raise InputError(f"{path}: fields disagree on the number of nodes: {told}")
-    return next(iter(counts.values()))
+    found, ends = next(iter(counts.values())), int(arrays["edge_index"].size)
+    if list(counts) == ["num_nodes"] and found > max(FREE_NODES, NODES_PER_END * ends):
+        raise InputError(
+            f"{path}: num_nodes says {found:,} nodes, but the file holds {ends // 2:,} edges, no "
+            "label and no feature; the file is refused"
+        )
+    return found
 
 
 def _splits(path: Path, arrays: Arrays, prefix: str, num_nodes: int) -> SplitBatch | None:

@@ -11,7 +11,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from heterophily.data.adjacency import Direction, SelfLoops
-from heterophily.data.graph import UNLABELLED, Graph
+from heterophily.data.encode.encoder import Encoder
+from heterophily.data.graph import UNLABELLED, Graph, signed
 from heterophily.data.splits import PARTS, SplitBatch
 from heterophily.errors import InputError
 
@@ -49,9 +50,13 @@ class Pieces:
     is_directed: bool | None = None
     remarks: tuple[str, ...] = ()
     num_nodes: int | None = None
+    feature_names: tuple[str, ...] | None = None
+    encoder: Encoder | None = None
 
     def __post_init__(self) -> None:
-        """Find the number of nodes."""
+        """Find the number of nodes; give labels a type that has room for -1."""
+        if self.labels is not None and self.labels.dtype.kind in "ub":
+            object.__setattr__(self, "labels", signed(self.labels, "labels"))
         if self.num_nodes is None:
             held = self.labels if self.labels is not None else self.features
             if held is None:
@@ -144,6 +149,8 @@ class Pieces:
             splits=sets.get("fixed"),
             name=self.name,
             remarks=tuple(remarks),
+            feature_names=self.feature_names,
+            encoder=self.encoder,
         )
         if self.is_directed is False and direction == "drop":
             return graph.replace(notes=replace(graph.notes, one_way=0))

@@ -44,13 +44,15 @@ def open_graph(
     self_loops: SelfLoops | None = None,
     fill_unlabelled: int | None = None,
     label: str | None = None,
+    labels_are_classes: bool = False,
 ) -> Graph:
     """Open a graph by catalog name or by the path of a ``.npz``, ``.graphml`` or ``.gexf`` file.
 
     Without ``direction`` and ``self_loops`` a dataset is made undirected and loses its self loops,
     and a file written by this package comes back as it was written. ``label`` names the node
-    attribute that holds the label, for the two markup formats. Tables come in pairs and have
-    their own reader, :func:`heterophily.read_tables`.
+    attribute that holds the label, for the two markup formats; ``labels_are_classes`` takes every
+    distinct label of a file as a class, even if they look like numbers on a scale or ids. Tables
+    come in pairs and have their own reader, :func:`heterophily.read_tables`.
     """
     from heterophily.data.catalog import DATASETS, load
 
@@ -67,6 +69,8 @@ def open_graph(
             raise DataNotFoundError(f"{path}: no such file")
         if label is not None:
             options["label"] = label
+        if labels_are_classes:
+            options["labels_are_classes"] = True
         return reader(path, **options)
     if path.suffix.lower() in TABLE_SUFFIXES:
         raise InputError(

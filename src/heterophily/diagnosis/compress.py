@@ -12,6 +12,9 @@ MAX_COLUMNS = 256
 MAX_ENTRIES = 2**26  # of the dense result: a graph of 1e6 nodes gets 67 columns, half a gigabyte
 BASIS_ROWS = 20_000  # rows from which the projection is found
 WORDS_DENSITY = 0.3
+OVERSAMPLING, POWER_ITERATIONS = 10, 3
+LARGE = 2**25  # entries from which single precision serves
+LARGEST = 1e100
 
 
 def scale_features(features: Any) -> Any:
@@ -23,6 +26,10 @@ def scale_features(features: Any) -> Any:
     """
     is_sparse = sp.issparse(features)
     values = features.data if is_sparse else features
+    largest = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
+    if largest > LARGEST:  # or its square is infinite
+        features = features / largest
+        values = features.data if is_sparse else features
     filled = np.count_nonzero(values) / max(features.shape[0] * features.shape[1], 1)
     if filled < WORDS_DENSITY and (values.size == 0 or values.min() >= 0):
         square = features.multiply(features) if is_sparse else np.square(features, dtype=np.float64)
@@ -59,19 +66,53 @@ def compress(matrix: Any, *, seed: int = 0, columns: int = MAX_COLUMNS) -> NDArr
     limit = max(min(columns, MAX_ENTRIES // max(num_rows, 1)), 1)
     if num_columns <= limit:
         return np.asarray(matrix.toarray() if sp.issparse(matrix) else matrix, dtype=np.float64)
-    from sklearn.utils.extmath import randomized_svd
-
-    sample = matrix
-    if num_rows > BASIS_ROWS:
-        rng = np.random.default_rng(seed)
-        sample = matrix[np.sort(rng.choice(num_rows, BASIS_ROWS, replace=False))]
-    if sp.issparse(sample):
-        sample = sp.csr_matrix(sample).astype(np.float64)
-    directions = randomized_svd(
-        sample,
-        min(limit, sample.shape[0]),
-        n_iter=2,
-        power_iteration_normalizer="QR",
-        random_state=seed,
-    )[2]
+    directions = leading_directions(matrix, limit, seed=seed)
     return np.asarray(matrix @ directions.T, dtype=np.float64)
+
+
+def leading_directions(
+    matrix: Any,
+    columns: int,
+    *,
+    seed: int,
+    max_rows: int = BASIS_ROWS,
+    is_symmetric: bool = False,
+) -> NDArray[Any]:
+    """Return the leading right singular vectors, (at most ``columns``, F), of ``max_rows`` rows.
+
+    Subspace iteration from random directions (Halko et al. 2011). Directions are made orthonormal
+    through their Gram matrix, which for a million rows takes a hundredth of the time of a QR
+    decomposition; those that the matrix does not have are left out.
+    """
+    rng = np.random.default_rng(seed)
+    sample = matrix
+    if matrix.shape[0] > max_rows:
+        sample = matrix[np.sort(rng.choice(matrix.shape[0], max_rows, replace=False))]
+    width = min(columns + OVERSAMPLING, *sample.shape)
+    is_large = max(sample.shape) * width > LARGE
+    dtype = np.float32 if is_large else np.float64
+    if sp.issparse(sample):
+        sample = sp.csr_array(sample, dtype=dtype)
+        is_whole = is_symmetric and sample.shape == matrix.shape
+        turned = sample if is_whole else sample.T if is_large else sp.csr_array(sample.T)
+    else:
+        sample = np.asarray(sample, dtype=dtype)
+        turned = sample.T
+    found: Any = rng.standard_normal((sample.shape[1], width)).astype(dtype)
+    for _ in range(POWER_ITERATIONS):
+        found = _orthonormal(turned @ _orthonormal(sample @ found))
+    image: Any = sample @ found
+    _, rotation = np.linalg.eigh((image.T @ image).astype(np.float64))
+    turn = rotation[:, ::-1][:, :columns].astype(dtype)
+    return np.ascontiguousarray((found @ turn).T)
+
+
+def _orthonormal(matrix: NDArray[Any]) -> NDArray[Any]:
+    """Return an orthonormal basis of the columns, without those that are combinations of others."""
+    gram = matrix.T @ matrix
+    values, vectors = np.linalg.eigh(gram.astype(np.float64))
+    floor = np.finfo(matrix.dtype).eps * gram.shape[0]
+    kept = values > floor * max(float(values[-1]), 0.0)
+    if not kept.any():  # the matrix is zero: any direction serves
+        return np.eye(*matrix.shape, dtype=matrix.dtype)[:, :1]
+    return np.asarray(matrix @ (vectors[:, kept] / np.sqrt(values[kept])).astype(matrix.dtype))

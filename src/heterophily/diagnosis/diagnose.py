@@ -8,20 +8,24 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from heterophily.data.atomic import write_text
 from heterophily.data.datasets import DATASETS
 from heterophily.data.graph import Graph
 from heterophily.data.report import GraphReport
-from heterophily.diagnosis.probe import Probe, channel_probe, has_features
-from heterophily.diagnosis.verdict import KINDS, Evidence, Verdict, judge
+from heterophily.diagnosis.probe import Probe, has_features, probe_sources
+from heterophily.diagnosis.remarks import metric_remarks
+from heterophily.diagnosis.shuffle import edge_chance
+from heterophily.diagnosis.verdict import TOO_FEW, Evidence, Verdict, judge
+from heterophily.diagnosis.words import SEES_WHICH, WHY, capital
 from heterophily.errors import InputError
-from heterophily.metrics.aggregation_similarity import aggregation_similarity, feature_similarity
 from heterophily.metrics.catalog import METRICS, MetricValues, compute_metrics
 from heterophily.metrics.estimates import estimate
 
 ESTIMATE_SHARE = 0.6
 ESTIMATE_REPEATS = 10
+SPREAD_ENTRIES = 1_000_000  # of edges and features; on larger graphs all draws would take minutes
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +49,7 @@ class Diagnosis:
     spreads: dict[str, float] | None = None  # of each metric, when only some nodes are labelled
     source: str = ""
     seed: int = 0
+    quick: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data: graph, verdict, metrics, probe, next."""
@@ -90,14 +95,14 @@ def diagnose(
 ) -> Diagnosis:
     """Say whether the heterophily of a graph is harmful, and what to run.
 
-    Computes every metric of :data:`~heterophily.metrics.catalog.METRICS`, runs the channel probe
-    (:func:`~heterophily.diagnosis.probe.channel_probe`) and judges both by the rules of
-    :mod:`~heterophily.diagnosis.verdict`.
+    Computes every metric of :data:`~heterophily.metrics.catalog.METRICS`, asks what each source of
+    information knows about the labels (:func:`~heterophily.diagnosis.probe.probe_sources`) and
+    judges by the rules of :mod:`~heterophily.diagnosis.verdict`.
 
     Parameters
     ----------
     quick
-        Leave out the probe; the verdict is then tentative.
+        Ask linear classifiers only, on at most 2,000 nodes.
     seed
         Of the probe's folds and projections, and of the estimates when labels are missing.
     source
@@ -115,27 +120,32 @@ def diagnose(
     notes = _undefined(metrics)
     if graph.features is not None and not has_features(graph):
         notes.append("All features are zero: the graph is treated as one without features.")
-    probe = None
-    if quick:
-        notes.append("The channel probe was left out.")
-    elif not has_edges:
-        notes.append("The channel probe was left out: without edges all channels are the same.")
+    probe, chance = None, None
+    if not has_edges:
+        notes.append("Nothing was compared: without edges there is nothing that a graph can add.")
     else:
+        chance = edge_chance(graph, seed=seed)
         try:
-            probe = channel_probe(graph, seed=seed)
+            probe = probe_sources(graph, seed=seed, quick=quick)
         except InputError as error:
-            notes.append(f"{_capital(str(error))}.")
+            notes.append(f"{capital(str(error))}.")
+    if quick and probe is not None:
+        notes.append("Quick: linear classifiers only; what only trees find may be missed.")
     spreads = None
     if not graph.is_labelled.all():
-        spreads = _spreads(graph, metrics, seed)
-        share = 100 * graph.is_labelled.mean()
-        notes.append(
-            f"Only {share:.1f} % of the nodes are labelled: the metrics are estimates from these "
-            f"labels. ± is the spread over {ESTIMATE_REPEATS} draws of "
-            f"{100 * ESTIMATE_SHARE:.0f} % of them."
+        note = (
+            f"{int(graph.is_labelled.sum()):,} of {graph.num_nodes:,} nodes are labelled: the "
+            "metrics are estimates from these labels."
         )
-    scaled = _scaled_similarities(graph) if probe is None else (None, None)
-    verdict = judge(Evidence(metrics.values, has_edges, probe, *scaled))
+        if _entries(graph) <= SPREAD_ENTRIES:
+            spreads = _spreads(graph, metrics, seed)
+            note += (
+                f" ± is the spread over {ESTIMATE_REPEATS} draws of {100 * ESTIMATE_SHARE:.0f} % "
+                "of them."
+            )
+        notes.append(note)
+    verdict = judge(Evidence(has_edges, int(graph.is_labelled.sum()), probe, chance))
+    notes += metric_remarks(graph, metrics, verdict)
     named = source or _source(graph)
     return Diagnosis(
         report=graph.report,
@@ -147,6 +157,7 @@ def diagnose(
         spreads=spreads,
         source=named,
         seed=seed,
+        quick=quick,
     )
 
 
@@ -166,6 +177,14 @@ def _check(graph: Graph) -> None:
 
 def _has_edges(graph: Graph) -> bool:
     return bool(graph.adjacency.nnz > np.count_nonzero(graph.adjacency.diagonal()))
+
+
+def _entries(graph: Graph) -> int:
+    """Return how many numbers the graph stores."""
+    features: Any = graph.features
+    if features is None:
+        return int(graph.adjacency.nnz)
+    return int(graph.adjacency.nnz + (features.nnz if sp.issparse(features) else features.size))
 
 
 def _undefined(metrics: MetricValues) -> list[str]:
@@ -196,23 +215,6 @@ def _spreads(graph: Graph, metrics: MetricValues, seed: int) -> dict[str, float]
     return found
 
 
-def _scaled_similarities(graph: Graph) -> tuple[float | None, float | None]:
-    """Return S_agg(S(Â, X)) and S_agg(S(I, X)) by the variant of the paper's tables.
-
-    Rows of X sum to 1, and a node whose row is zero is not counted as consistent.
-    """
-    options: dict[str, Any] = {"normalize_features": True, "zero_rows": "inconsistent"}
-    if not has_features(graph):
-        return None, None
-    try:
-        return (
-            aggregation_similarity(graph, **options),
-            feature_similarity(graph, **options),
-        )
-    except InputError:
-        return None, None
-
-
 def safe_name(name: str) -> str:
     """Return a name that is a harmless file name on every system.
 
@@ -230,11 +232,9 @@ def _source(graph: Graph) -> str:
 
 
 def _next_step(verdict: Verdict, source: str, *, is_file: bool) -> NextStep:
-    kind = KINDS[verdict.kind]
     first = f"write the graph with heterophily.write_graph(graph, {source!r}); " if is_file else ""
-    command = f"heterophily train {kind.model} {source} --splits random --repeats 10"
-    return NextStep(command, first + kind.why)
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
+    why = SEES_WHICH if verdict.model == "acm-gcn+" else WHY[verdict.kind]
+    if verdict.kind == TOO_FEW:
+        return NextStep(f"heterophily train auto {source}", first + why)
+    command = f"heterophily train {verdict.model} {source} --splits random --repeats 10"
+    return NextStep(command, first + why)

@@ -7,13 +7,14 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
 from heterophily.diagnosis.known import known_metrics
-from heterophily.diagnosis.probe import CHANNELS, Probe, p_text
-from heterophily.diagnosis.text import SYMBOLS
+from heterophily.diagnosis.probe import SOURCES, Probe
+from heterophily.diagnosis.text import SYMBOLS, headings, probe_line, score_title, source_rows
+from heterophily.diagnosis.words import interval
 from heterophily.page.document import document
 from heterophily.page.document import fragment as with_style
 from heterophily.page.svg import Chart, Labels, figure, strip
 from heterophily.page.table import Cell, number, table
-from heterophily.page.text import percent, printable, safe
+from heterophily.page.text import printable, safe
 
 if TYPE_CHECKING:
     from heterophily.diagnosis.diagnose import Diagnosis
@@ -43,16 +44,17 @@ def _body(diagnosis: Diagnosis) -> str:
 
 
 def evidence_parts(diagnosis: Diagnosis) -> list[str]:
-    """Return what the verdict rests on: the map, the metrics, the probe; and what to run next."""
-    parts = [
+    """Return what the verdict rests on: the probe, the map, the metrics."""
+    parts = []
+    if diagnosis.probe is not None:
+        parts += ["<h2>What each source knows</h2>", probe_part(diagnosis.probe)]
+    return [
+        *parts,
         "<h2>Where your graph stands</h2>",
         stand_part(diagnosis),
         "<h2>Metrics</h2>",
         metrics_part(diagnosis),
     ]
-    if diagnosis.probe is not None:
-        parts += ["<h2>Channel probe</h2>", probe_part(diagnosis.probe)]
-    return parts
 
 
 def verdict_part(diagnosis: Diagnosis) -> str:
@@ -65,7 +67,8 @@ def verdict_part(diagnosis: Diagnosis) -> str:
         [
             f"<p class='dim'>{safe('; '.join((report.headline, *report.found)))}</p>",
             f"<div class='verdict {verdict.kind}'><strong>{safe(verdict.sentence)}</strong></div>",
-            f"<p>Because: {safe('; '.join(verdict.because))}.</p>",
+            "<p>Because:</p>",
+            f"<ul>{''.join(f'<li>{safe(text)}</li>' for text in verdict.because)}</ul>",
             f"<ul class='alerts'>{alerts}</ul>" if alerts else "",
             f"<p>Next: {safe(diagnosis.next.why)}.</p>",
             f"<p class='command'><code>{safe(diagnosis.next.command)}</code></p>",
@@ -133,31 +136,49 @@ def metrics_part(diagnosis: Diagnosis) -> str:
 
 
 def probe_part(probe: Probe) -> str:
-    """Return the accuracy of each channel with its spread over the folds."""
-    rows: list[Sequence[Cell | str]] = []
-    for name, score in probe.channels.items():
-        test = probe.comparisons.get(f"{name}_against_own")
-        against = "" if test is None else f"{100 * test.difference:+.1f}, p {p_text(test.p_value)}"
-        rows.append(
-            [
-                Cell(f"{safe(name)} <span class='dim'>{safe(CHANNELS[name])}</span>"),
-                number(score.mean, f"{percent(score.mean, score.std)} %"),
-                Cell(strip(score.mean, spread=score.std)),
-                against,
-            ]
-        )
-    notes = "".join(f" {note[:1].upper()}{note[1:]}." for note in probe.notes)
+    """Return what each source of information knows, and a picture of what it adds."""
+    rows: list[Sequence[Cell | str]] = [list(row) for row in source_rows(probe)]
+    heading = f"<p>Held-out {safe(score_title(probe))} of classifiers on each source:</p>"
     return (
-        table(["channel", "accuracy", "0 to 1, line: spread", "against own"], rows)
-        + f"<p class='dim small'>Ridge classifiers on {probe.nodes:,} labelled nodes, "
-        f"{probe.folds} folds x {probe.repeats}; ± is the spread over folds, p a corrected paired "
-        f"t-test.{safe(notes)}</p>"
+        gains_chart(probe)
+        + heading
+        + table(list(headings(probe)), rows)
+        + f"<p class='dim small'>{safe(probe_line(probe))}</p>"
+    )
+
+
+def gains_chart(probe: Probe) -> str:
+    """Draw what each source adds to own features, with its interval; zero is a line."""
+    found = {SOURCES[name]: gain for name, gain in probe.gains.items()}
+    if probe.average_loss is not None:
+        found = {f"{SOURCES['average']} alone": probe.average_loss, **found}
+    low = min(0.0, *(100 * gain.low for gain in found.values()))
+    high = max(0.0, *(100 * gain.high for gain in found.values()))
+    room = 0.06 * (high - low) or 1.0
+    base = "own features" if probe.has_features else "guessing the largest class"
+    chart = Chart(
+        x=(low - room, high + room), y=(0, len(found)), across=f"points against {base}", up="",
+        width=860, height=70 + 34 * len(found), left=190, y_text=lambda _: "",
+    )  # fmt: skip
+    chart.line(chart.x(0), chart.top, chart.x(0), chart.bottom, "axis")
+    for place, (name, gain) in enumerate(found.items()):
+        height = len(found) - place - 0.5
+        kind = "good" if gain.is_better else "bad" if gain.is_worse else "grey"
+        title = f"{name}: {interval(gain)}"
+        across = chart.x(100 * gain.low), chart.y(height), chart.x(100 * gain.high), chart.y(height)
+        chart.line(*across, f"reach {kind}")
+        chart.dot(100 * gain.value, height, title, f"fill {kind}", 5)
+        chart.text(chart.left - 8, chart.y(height) + 4, name, "end")
+    return figure(
+        chart.html(f"What each source adds against {base}, with intervals of 95 %"),
+        f"Dots: how much better than {base}; lines: 95 % intervals. Grey: not told apart from "
+        "zero, or below one point.",
     )
 
 
 def diagnose_command(diagnosis: Diagnosis) -> str:
     """Return the command that gives this diagnosis again."""
-    quick = "" if diagnosis.probe is not None else " --quick"
+    quick = " --quick" if diagnosis.quick else ""
     return f"heterophily diagnose {diagnosis.source}{quick} --seed {diagnosis.seed}"
 
 

@@ -6,13 +6,20 @@ import io
 from typing import TYPE_CHECKING, Any
 
 from heterophily.diagnosis.known import ANCHORS, known_metrics
-from heterophily.diagnosis.probe import CHANNELS, Probe, p_text
+from heterophily.diagnosis.probe import FROM_GRAPH, SOURCES, Probe, beside_own
+from heterophily.diagnosis.words import capital
 from heterophily.page.text import printable
 
 if TYPE_CHECKING:
     from heterophily.diagnosis.diagnose import Diagnosis
 
-COLOURS = {"homophilic": "green", "harmless": "green", "harmful": "red", "little": "yellow"}
+COLOURS = {
+    "homophilic": "green",
+    "harmless": "green",
+    "harmful": "red",
+    "little": "yellow",
+    "too-few": "magenta",
+}
 SYMBOLS = {
     "edge_homophily": "H_edge",
     "node_homophily": "H_node",
@@ -51,15 +58,21 @@ def render(diagnosis: Diagnosis) -> Any:
         Text(printable(report.headline) + (f" ({printable('; '.join(facts))})" if facts else "")),
         Text(),
         Text(verdict.sentence, style=f"bold {COLOURS[verdict.kind]}"),
-        Text(f"Because: {'; '.join(verdict.because)}."),
-        _metric_table(diagnosis),
+        *(Text(f"- {text}") for text in verdict.because),
+        Text(),
     ]
     if diagnosis.probe is not None:
-        parts += [_probe_table(diagnosis.probe), Text(_probe_line(diagnosis.probe)), Text()]
+        parts += [_probe_table(diagnosis.probe), Text(probe_line(diagnosis.probe))]
+    parts.append(_metric_table(diagnosis))
     parts += [*(Text(f"Note: {printable(note)}") for note in diagnosis.notes)]
     parts += [
         Text(f"Next: {printable(diagnosis.next.why)}."),
-        Text(f"  {printable(diagnosis.next.command)}", style="bold", no_wrap=True),
+        Text(
+            f"  {printable(diagnosis.next.command)}",
+            style="bold",
+            no_wrap=True,
+            overflow="ignore",  # a command is copied: it is one line, however long
+        ),
     ]
     return Group(*parts)
 
@@ -69,9 +82,8 @@ def as_text(diagnosis: Diagnosis) -> str:
     from rich.console import Console
 
     file = io.StringIO()
-    Console(file=file, width=_WIDTH, color_system=None, legacy_windows=False).print(
-        render(diagnosis)
-    )
+    console = Console(file=file, width=_WIDTH, color_system=None, legacy_windows=False)
+    console.print(render(diagnosis), crop=False)
     return "\n".join(line.rstrip() for line in file.getvalue().splitlines())
 
 
@@ -99,24 +111,76 @@ def _metric_table(diagnosis: Diagnosis) -> Any:
     return table
 
 
+def source_rows(probe: Probe) -> list[tuple[str, str, str, str]]:
+    """Return a row for each source: name, score alone, score beside own features, what it adds.
+
+    A score is that of the better learner; trees are marked with a star.
+    """
+
+    def shown(setting: str) -> str:
+        found = {
+            learner: scores[setting]
+            for learner, scores in probe.scores.items()
+            if setting in scores
+        }
+        if not found:
+            return ""
+        best = max(found, key=lambda learner: found[learner])
+        return f"{100 * found[best]:.1f}{'*' if best == 'trees' else ''}"
+
+    names = [name for name in SOURCES if name not in FROM_GRAPH] if probe.has_features else []
+    rows = [(SOURCES[name], shown(name), "", "") for name in names]
+    if probe.average_loss is not None:
+        loss = probe.average_loss
+        rows[-1] = (*rows[-1][:2], "", limits(loss.value, loss.low, loss.high) + " alone")
+    for name, gain in probe.gains.items():
+        told = limits(gain.value, gain.low, gain.high)
+        together = shown(beside_own(name))
+        if probe.has_features:
+            rows.append((SOURCES[name], shown(name), together, told))
+        else:  # there is no own: the source stands alone
+            rows.append((SOURCES[name], together, "", told))
+    return rows
+
+
+def limits(value: float, low: float, high: float) -> str:
+    """Write a difference in points and its limits.
+
+    >>> limits(0.1, 0.05, 0.151)
+    '+10.0 (+5.0 to +15.1)'
+    """
+    return f"{100 * value:+.1f} ({100 * low:+.1f} to {100 * high:+.1f})"
+
+
+def headings(probe: Probe) -> tuple[str, str, str, str]:
+    """Return the headings of the table of sources."""
+    against = "own" if probe.has_features else "the largest class"
+    return "source of information", "alone", "beside own", f"against {against} (95 % interval)"
+
+
+def score_title(probe: Probe) -> str:
+    """Return the name of the score, as the tables show it."""
+    return {"roc-auc": "ROC AUC x 100"}.get(probe.score, f"{probe.score.replace('-', ' ')} %")
+
+
 def _probe_table(probe: Probe) -> Any:
     table = _table()
-    table.add_column("channel", no_wrap=True)
-    table.add_column("", no_wrap=True)
-    table.add_column("accuracy %", justify="right", no_wrap=True)
-    table.add_column(_SCALE, no_wrap=True)
-    table.add_column("against own")
-    for name, score in probe.channels.items():
-        test = probe.comparisons.get(f"{name}_against_own")
-        against = "" if test is None else f"{100 * test.difference:+.1f}, p {p_text(test.p_value)}"
-        text = f"{100 * score.mean:.1f} ± {100 * score.std:.1f}"
-        table.add_row(name, CHANNELS[name], text, bar(score.mean), against)
+    table.title = f"What each source knows about the labels, {score_title(probe)}"
+    table.title_justify = "left"
+    table.title_style = ""
+    for place, heading in enumerate(headings(probe)):
+        table.add_column(heading, justify="left" if place in (0, 3) else "right", no_wrap=True)
+    for row in source_rows(probe):
+        table.add_row(*row)
     return table
 
 
-def _probe_line(probe: Probe) -> str:
+def probe_line(probe: Probe) -> str:
+    """Say how the table was made."""
+    own = f"{100 * probe.own_score:.1f} ({probe.own})"
+    trees = f"; trees (*) on {probe.tree_nodes:,}" if probe.tree_nodes else ""
     line = (
-        f"Ridge classifiers on {probe.nodes:,} labelled nodes, {probe.folds} folds x "
-        f"{probe.repeats}; ± is the spread over folds, p a corrected paired t-test."
+        f"Best without the graph: {own}. Held-out scores of linear classifiers on "
+        f"{probe.nodes:,} labelled nodes, {probe.folds} folds x {probe.repeats}{trees}."
     )
-    return " ".join([line, *(f"{note[:1].upper()}{note[1:]}." for note in probe.notes)])
+    return " ".join([line, *(f"{capital(note)}." for note in probe.notes)])

@@ -23,9 +23,11 @@ from heterophily.estimators.node_data import (
     graph_of,
     is_labelled,
     node_numbers,
+    plain_labels,
     rows,
     some_nodes,
     whole_graph,
+    without_nan,
 )
 from heterophily.layers.inputs import GraphInputs
 from heterophily.models.spec import ModelSpec
@@ -71,7 +73,8 @@ class AcmClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     lr, weight_decay, max_epochs, window
         See :class:`~heterophily.TrainConfig`.
     class_weight
-        ``None``: every node counts alike; ``"balanced"``: every class does.
+        ``None``: every node counts alike; ``"balanced"``: every class does; or a mapping of class
+        to weight, where classes that are left out have the weight 1.
     validation_fraction
         Share of each class's training nodes that decides when to stop, unless ``fit`` is given a
         ``validation_mask``.
@@ -119,7 +122,7 @@ class AcmClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         weight_decay: float = 5e-4,
         max_epochs: int = 5000,
         window: int = 200,
-        class_weight: str | None = None,
+        class_weight: str | Mapping[Any, float] | None = None,
         validation_fraction: float = 0.25,
         graph: Graph | None = None,
         engine: str = "auto",
@@ -163,7 +166,7 @@ class AcmClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         network, config = self._network(), self._config()
         spec = network.spec
-        data = self._read(X, y, adjacency)
+        data = plain_labels(self._read(X, y, adjacency))
         if data.is_known.any():
             check_classification_targets(data.labels[data.is_known])
         rng = check_random_state(self.random_state)
@@ -178,6 +181,7 @@ class AcmClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         used = sets.train | sets.validation
         labels = np.full(data.graph.num_nodes, -1, np.int64)
         self.classes_, labels[used] = np.unique(data.labels[used], return_inverse=True)
+        config = config.replace(class_weight=self._weights())
         inputs = GraphInputs.from_graph(data.graph, spec.inputs)
         sizes = Sizes(inputs.num_nodes, inputs.num_features, self.classes_.size)
         result = train_one(
@@ -241,7 +245,7 @@ class AcmClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         predicted = self.predict(X, adjacency=adjacency)
         given = X.labels if y is None and isinstance(X, Graph) else y
-        labels = np.asarray(given)
+        labels = np.asarray(without_nan(given))
         if labels.shape != predicted.shape:
             raise InputError(f"y has shape {labels.shape}, expected {predicted.shape}")
         counts = np.ones(labels.shape, np.bool_)
@@ -282,13 +286,27 @@ class AcmClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return isinstance(X, Graph) or self.graph is not None
 
     def _config(self) -> TrainConfig:
+        chosen = self.class_weight
         return TrainConfig(
             lr=self.lr,
             weight_decay=self.weight_decay,
             max_epochs=self.max_epochs,
             window=self.window,
-            class_weight=self.class_weight or "none",
+            class_weight=chosen if isinstance(chosen, str) else "none",
         )
+
+    def _weights(self) -> str | tuple[float, ...]:
+        """Return the class weights for the trainer, once the classes are known."""
+        given = self.class_weight
+        if given is None or isinstance(given, str):
+            return given or "none"
+        if not isinstance(given, Mapping):
+            raise InputError(f"class_weight={given!r}; give None, 'balanced' or a dict by class")
+        known = self.classes_.tolist()
+        unknown = [name for name in given if name not in known]
+        if unknown:
+            raise InputError(f"class_weight names {unknown[0]!r}; classes: {known}")
+        return tuple(float(given.get(name, 1.0)) for name in known)
 
     def _read(self, X: Any, y: Any, adjacency: Any) -> NodeData:
         """Return what X and y stand for, by the table of the class."""
@@ -296,12 +314,14 @@ class AcmClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise InputError("adjacency belongs to features; a graph has edges of its own")
         if isinstance(X, Graph):
             self.n_features_in_ = X.num_features
-            return whole_graph(X, y)
+            return whole_graph(X, without_nan(y))
         if y is None:
             raise InputError("AcmClassifier requires y to be passed, but the target y is None")
         if self.graph is not None:
             self.n_features_in_ = self.graph.num_features
-            return some_nodes(self.graph, X, y)
+            return some_nodes(self.graph, X, without_nan(y))
+        if adjacency is not None:
+            y = without_nan(y)
         X, y = validate_data(self, X, y, **_READ)
         return rows(X, y, adjacency)
 

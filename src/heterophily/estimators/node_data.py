@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -117,6 +117,46 @@ def node_numbers(nodes: Any, num_nodes: int) -> NDArray[np.int64]:
     return array.astype(np.int64)
 
 
+def without_nan(labels: Any) -> Any:
+    """Return labels in which NaN is None, or -1 among numbers; others as they are given.
+
+    >>> without_nan(["red", float("nan")]).tolist(), without_nan([1.0, float("nan")]).tolist()
+    (['red', None], [1, -1])
+    """
+    if labels is None or (
+        getattr(labels, "dtype", None) is not None and labels.dtype.kind in "iubUS"
+    ):
+        return labels
+    values = np.asarray(labels, dtype=object)
+    if values.ndim != 1:
+        return labels
+    missing = ~is_labelled(values)
+    if not missing.any():
+        return labels
+    known = values[~missing].tolist()
+    if known and all(isinstance(label, (int, float, np.number)) for label in known):
+        values[missing] = UNLABELLED
+        numbers = np.array(values.tolist())
+        whole = numbers.astype(np.int64)
+        return whole if (whole == numbers).all() else numbers
+    values[missing] = None
+    return values
+
+
+def plain_labels(data: NodeData) -> NodeData:
+    """Return the data with labels of one kind in an array of that kind, instead of objects."""
+    if data.labels.dtype.kind != "O":
+        return data
+    known = data.labels[data.is_known].tolist()
+    kinds = (str, (bool, np.bool_), (int, float, np.number))
+    if not any(all(isinstance(label, kind) for label in known) for kind in kinds):
+        return data
+    typed = np.array(known)
+    labels = np.zeros(data.labels.shape, typed.dtype)
+    labels[data.is_known] = typed
+    return replace(data, labels=labels)
+
+
 def is_labelled(labels: NDArray[Any]) -> NDArray[np.bool_]:
     """Return the mask of labels that are not -1, NaN or None.
 
@@ -126,5 +166,6 @@ def is_labelled(labels: NDArray[Any]) -> NDArray[np.bool_]:
     if labels.dtype.kind in "if":
         return np.asarray((labels != UNLABELLED) & (labels == labels))
     if labels.dtype.kind == "O":
-        return np.array([label is not None for label in labels.ravel()]).reshape(labels.shape)
+        known = [label is not None and label == label for label in labels.ravel()]
+        return np.array(known, np.bool_).reshape(labels.shape)
     return np.ones(labels.shape, np.bool_)

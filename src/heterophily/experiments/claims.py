@@ -11,7 +11,9 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from heterophily.errors import InputError
 
@@ -24,7 +26,9 @@ class Claims:
 
     def __init__(self, path: Path) -> None:
         try:
-            self._handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+            self._handle = os.open(
+                path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o666
+            )
         except OSError as error:
             raise InputError(f"cannot write {path}: {error.strerror or error}") from error
         self._held: set[int] = set()
@@ -46,13 +50,11 @@ class Claims:
             return not is_ours
 
     def _take(self, place: int) -> bool:
-        import fcntl
-
         with _LOCK:
             if place in self._held:  # by another thread: the system would grant it again
                 return False
             try:
-                fcntl.lockf(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, place)
+                _lock(self._handle, place, is_wanted=True)
             except (BlockingIOError, PermissionError):
                 return False
             except OSError as error:
@@ -64,11 +66,21 @@ class Claims:
             return True
 
     def _drop(self, place: int) -> None:
-        import fcntl
-
         with _LOCK:
-            fcntl.lockf(self._handle, fcntl.LOCK_UN, 1, place)
+            _lock(self._handle, place, is_wanted=False)
             self._held.discard(place)
+
+
+def _lock(handle: int, place: int, *, is_wanted: bool) -> None:
+    """Lock or free one byte of a file, without waiting; an ``OSError`` when another has it."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        msvcrt: Any = import_module("msvcrt")
+        os.lseek(handle, place, os.SEEK_SET)
+        msvcrt.locking(handle, msvcrt.LK_NBLCK if is_wanted else msvcrt.LK_UNLCK, 1)
+        return
+    fcntl.lockf(handle, fcntl.LOCK_EX | fcntl.LOCK_NB if is_wanted else fcntl.LOCK_UN, 1, place)
 
 
 def claims_of(store: str | Path) -> Claims:

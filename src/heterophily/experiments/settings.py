@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 from heterophily.data.atomic import write_text
 from heterophily.errors import InputError, lookup
 from heterophily.experiments.presets import CONFIG_FIELDS
+from heterophily.experiments.toml_file import is_plain, read_toml
 
 _KEYS = ("model", "graph", "config", "options")
 
@@ -29,17 +29,18 @@ def write_settings(
 
 def read_settings(path: Path) -> dict[str, Any]:
     """Read a file of :func:`write_settings`: ``model``, ``graph``, ``config``, ``options``."""
-    try:
-        content = tomllib.loads(path.read_text("utf-8"))
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} is not TOML: {error}") from None
+    content = read_toml(path)
     for key in content:
         lookup(dict.fromkeys(_KEYS), f"key of {path.name}", key)
     for part in ("config", "options"):
         if not isinstance(content.setdefault(part, {}), dict):
             raise InputError(f"{path.name}: {part} is a table; write [{part}] and its values below")
+        for key, value in content[part].items():
+            if not is_plain(value):
+                raise InputError(f"{path.name}: {part}.{key} is no number, text or list of them")
+    for key in ("model", "graph"):
+        if not isinstance(content.get(key, ""), str):
+            raise InputError(f"{path.name}: {key} is a name in quotes")
     for key in content["config"]:
         lookup(dict.fromkeys(CONFIG_FIELDS), f"key of [config] in {path.name}", key)
     return content

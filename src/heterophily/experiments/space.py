@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -14,6 +13,7 @@ from typing import Any
 from heterophily.errors import InputError, lookup
 from heterophily.experiments.presets import CONFIG_FIELDS, Recipe, Rule
 from heterophily.experiments.ranges import search_range
+from heterophily.experiments.toml_file import is_plain, read_toml
 from heterophily.training.config import TrainConfig
 
 Settings = Mapping[str, Any]
@@ -116,18 +116,15 @@ def _accepted(model: str) -> set[str]:
 
 def read_space(path: Path, model: str) -> Space:
     """Read a TOML file of ``name = [values]``; every key must be known to the model."""
-    try:
-        content = tomllib.loads(path.read_text("utf-8"))
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} is not TOML: {error}") from None
+    content = read_toml(path)
     known = dict.fromkeys(sorted(_accepted(model)))
     values: dict[str, tuple[Any, ...]] = {}
     for key, given in content.items():
         lookup(known, f"hyper-parameter in {path.name}", key)
         if not isinstance(given, list):
             raise InputError(f"{path.name}: {key} = {given!r}; write a list, as in {key} = [0.1]")
+        if not all(map(is_plain, given)):
+            raise InputError(f"{path.name}: {key} lists something that is no number or text")
         values[key] = tuple(tuple(v) if isinstance(v, list) else v for v in given)
     space = Space(path.name, values)
     for key, choices in values.items():  # values of the wrong kind fail here, not after hours
@@ -145,7 +142,7 @@ def check_settings(model: str, settings: Settings, *, where: str) -> None:
     try:
         TrainConfig(**config)
         MODELS[model].with_options(**options)
-    except (InputError, TypeError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"{where}: {error}") from error
 
 

@@ -64,6 +64,8 @@ class Store:
         Refuse to make a new store: for commands that only read.
     is_checked
         Examine the whole file first. A worker process trusts the one that started it.
+    is_read_only
+        Open it for reading alone: the file and its folder need not be writable.
 
     Examples
     --------
@@ -74,9 +76,15 @@ class Store:
     """
 
     def __init__(
-        self, path: str | Path, *, must_exist: bool = False, is_checked: bool = True
+        self,
+        path: str | Path,
+        *,
+        must_exist: bool = False,
+        is_checked: bool = True,
+        is_read_only: bool = False,
     ) -> None:
         self.path = Path(path)
+        must_exist = must_exist or is_read_only
         if not self.path.exists():
             if must_exist:
                 raise StoreError(f"{self.path}: there is no store here; --store names its file")
@@ -84,8 +92,15 @@ class Store:
                 raise StoreError(f"cannot make {self.path}: there is no folder {self.path.parent}")
         elif not self.path.is_file():
             raise StoreError(f"{self.path} is not a file; --store names the file of a store")
+        elif must_exist and self.path.stat().st_size == 0:
+            raise StoreError(
+                f"{self.path} is empty: it holds no store, or was cut off; restore it from a copy"
+            )
         elif is_checked and self.path.stat().st_size:
             _examine(self.path)
+        if is_read_only:
+            self._base = _reading(self.path)
+            return
         with self._told():
             self._base = sqlite3.connect(
                 self.path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
@@ -263,12 +278,33 @@ def _patiently(base: sqlite3.Connection, statement: str) -> None:
             time.sleep(0.02)
 
 
+def _reading(path: Path) -> sqlite3.Connection:
+    """Open a file for reading; also one in a folder where nothing may be written."""
+    place = f"file:{quote(os.fspath(path.absolute()))}?mode=ro"
+    last: sqlite3.Error | None = None
+    for how in ("", "&immutable=1"):
+        if how and path.with_name(f"{path.name}-wal").exists():
+            continue  # somebody writes: without its log the file would be old
+        try:
+            base = sqlite3.connect(
+                place + how,
+                uri=True,
+                timeout=_BUSY_SECONDS,
+                isolation_level=None,
+                check_same_thread=False,
+            )
+            base.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            return base
+        except sqlite3.Error as error:
+            last = error
+    assert last is not None
+    raise StoreError(_sentence(path, last)) from last
+
+
 def _examine(path: Path) -> None:
     """Refuse a file that is no store, a damaged one or one of another version, untouched."""
     try:
-        base = sqlite3.connect(
-            f"file:{quote(os.fspath(path.absolute()))}?mode=ro", uri=True, timeout=_BUSY_SECONDS
-        )
+        base = _reading(path)
         try:
             application = base.execute("PRAGMA application_id").fetchone()[0]
             schema = base.execute("PRAGMA user_version").fetchone()[0]

@@ -15,6 +15,7 @@ from heterophily.experiments.paper import Published
 from heterophily.experiments.presets import PRESETS
 from heterophily.experiments.published_tables import TABLES, Table, published_table
 from heterophily.experiments.split_rules import SPLIT_RULES
+from heterophily.experiments.toml_file import is_plain, read_toml
 
 PROTOCOLS = {
     "published": "the paper's optimal hyper-parameters as printed (probably chosen on test data)",
@@ -157,6 +158,12 @@ def _row(value: Any, study: str) -> Row:
             f"study {study}: row {value['name']!r} has an unknown key {min(unknown)!r}; "
             "known: name, model, options, settings_of"
         )
+    for key in ("name", "model", "settings_of"):
+        if not isinstance(value.get(key, ""), str):
+            raise InputError(f"study {study}: {key} of a row is a name in quotes")
+    options = value.get("options", {})
+    if not isinstance(options, dict) or not all(map(is_plain, options.values())):
+        raise InputError(f"study {study}: options of row {value['name']!r} are names with values")
     return Row(**{"model": value["name"], **value})
 
 
@@ -166,6 +173,17 @@ def _study(name: str, content: Mapping[str, Any]) -> Study:
         lookup(known, f"key of study {name}", key)
     if "title" not in content:
         raise InputError(f"study {name}: it needs a title")
+    for key in ("rows", "datasets", "fixed"):
+        given = content.get(key, [])
+        if not isinstance(given, list) or (
+            key != "rows" and not all(isinstance(item, str) for item in given)
+        ):
+            raise InputError(f'study {name}: {key} is a list, as in {key} = ["texas"]')
+    for key in ("title", "place", "splits", "published", "times", "preset", "command"):
+        if not isinstance(content.get(key, ""), str):
+            raise InputError(f"study {name}: {key} is a text in quotes")
+    if not isinstance(content.get("synthetic", {}), dict):
+        raise InputError(f"study {name}: synthetic is a table; write [synthetic]")
     rows = tuple(_row(value, name) for value in content.get("rows", ()))
     lists = {key: tuple(content.get(key, ())) for key in ("datasets", "fixed")}
     return Study(**{**content, "name": name, "rows": rows, **lists})
@@ -192,12 +210,7 @@ def study(name: str | Path) -> Study:
     """
     if str(name).endswith(".toml"):
         path = Path(name)
-        try:
-            content = tomllib.loads(path.read_text("utf-8"))
-        except FileNotFoundError:
-            raise InputError(f"{path}: no such file") from None
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise InputError(f"{path} is not TOML: {error}") from None
+        content = read_toml(path)
         content.pop("number", None)
         return _study(path.stem, content)
     return lookup(studies(), "table", str(name))

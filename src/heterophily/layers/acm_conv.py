@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
+from threading import Lock
 from typing import Any, Literal
 
+import torch
 from torch import Tensor, nn
 
 from heterophily.errors import InputError
@@ -15,6 +18,8 @@ from heterophily.layers.channel import PAPER_CHANNELS, Channel, Order
 from heterophily.layers.initialization import Initialization
 from heterophily.layers.propagation import Propagation
 from heterophily.layers.sum_mixer import SumMixer
+
+_BEGIN = Lock()
 
 
 class AcmConv(nn.Module):
@@ -29,7 +34,8 @@ class AcmConv(nn.Module):
     Parameters
     ----------
     in_channels, out_channels
-        Columns of the input and the output.
+        Columns of the input and the output. ``in_channels=-1`` is read from the first input:
+        call the layer once before you give its parameters to an optimizer.
     channels
         Names out of ``low``, ``high``, ``identity``, ``structure``, or own ``Channel`` values.
     order
@@ -44,6 +50,8 @@ class AcmConv(nn.Module):
         How Â is made of A; the paper's Â is the random walk on A + I.
     num_nodes
         Needed by the structure channel only, whose weight has a row for each node.
+    bias
+        Whether a learned row (H,) is added to the mixture; the paper has none.
 
     Examples
     --------
@@ -72,6 +80,7 @@ class AcmConv(nn.Module):
         renormalize: bool = True,
         num_nodes: int | None = None,
         initialization: Initialization = "fan-out",
+        bias: bool = False,
     ) -> None:
         super().__init__()
         if mixer not in ("adaptive", "sum"):
@@ -89,20 +98,27 @@ class AcmConv(nn.Module):
                 scale=mix_scale,
                 initialization=initialization,
             )
-        self.layer = AcmLayer(
-            in_channels,
-            out_channels,
-            part,
+        make = partial(
+            AcmLayer,
+            out_features=out_channels,
+            mixer=part,
             channels=channels,
             order=order,
             activate=activate,
             num_nodes=num_nodes,
             initialization=initialization,
         )
+        self.bias = nn.Parameter(torch.zeros(out_channels)) if bias else None
+        self.layer: AcmLayer | None = None if in_channels == -1 else make(in_channels)
+        self._make = make if self.layer is None else None
         self._cache = AdjacencyCache(normalization=normalization, renormalize=renormalize)
 
     def reset_parameters(self) -> None:
         """Draw new parameters."""
+        if self.bias is not None:
+            nn.init.zeros_(self.bias)
+        if self.layer is None:
+            return
         self.layer.reset_parameters()
         if isinstance(self.layer.mixer, AdaptiveMixer):
             self.layer.mixer.reset_parameters()
@@ -110,8 +126,10 @@ class AcmConv(nn.Module):
     def forward(
         self,
         x: Tensor,
-        adjacency: Adjacency,
+        adjacency: Adjacency | None = None,
+        edge_weight: Tensor | None = None,
         *,
+        edge_index: Tensor | None = None,
         structure: Propagation | None = None,
         return_weights: bool = False,
     ) -> Any:
@@ -120,23 +138,79 @@ class AcmConv(nn.Module):
         Parameters
         ----------
         x
-            (N, F) node features.
+            (N, F) node features, or (B, N, F): B signals on the same graph.
         adjacency
             A :class:`Propagation`, taken as Â itself; or A as a sparse tensor (N, N) or as an
             ``edge_index`` (2, E), normalised here and remembered until another one comes.
+        edge_weight
+            (E,) weights of the edges of an ``edge_index``, not negative; they receive a gradient
+            when they require one.
+        edge_index
+            Another name for ``adjacency``, as PyTorch Geometric spells it.
         structure
             A for the structure channel; only needed when ``adjacency`` is a ``Propagation``.
         return_weights
             Whether to return ``(output, weights)``.
+
+        Notes
+        -----
+        Under ``torch.autocast`` the layer computes in float32. Threads may share a layer.
         """
-        if x.ndim != 2 or x.shape[1] != self.in_channels:
+        if (adjacency is None) == (edge_index is None):
+            raise InputError("pass the adjacency once: as second argument or as edge_index=")
+        given = adjacency if edge_index is None else edge_index
+        if x.ndim == 3:
+            each = [
+                self(signal, given, edge_weight, structure=structure, return_weights=return_weights)
+                for signal in x
+            ]
+            if not return_weights:
+                return torch.stack(each)
+            return tuple(torch.stack(part) for part in zip(*each, strict=True))
+        if torch.is_autocast_enabled(x.device.type):
+            with torch.autocast(x.device.type, enabled=False):
+                return self._mapped(x.float(), given, edge_weight, structure, return_weights)
+        return self._mapped(x, given, edge_weight, structure, return_weights)
+
+    def _mapped(
+        self,
+        x: Tensor,
+        adjacency: Any,
+        edge_weight: Tensor | None,
+        structure: Propagation | None,
+        return_weights: bool,
+    ) -> Any:
+        layer = self.layer
+        if layer is None and x.ndim == 2:
+            layer = self._begin(x)
+        if layer is None or x.ndim != 2 or x.shape[1] != self.in_channels:
             raise InputError(f"x has shape {tuple(x.shape)}, expected (N, {self.in_channels})")
-        operator, known = self._cache.prepare(adjacency, x)
+        kind = next(self.parameters()).dtype
+        if x.dtype != kind:
+            raise InputError(f"x holds {x.dtype}, the layer {kind}; pass x.to({kind})")
+        operator, known = self._cache.prepare(adjacency, x, edge_weight)
         weights: list[Tensor] | None = [] if return_weights else None
-        output = self.layer(x, operator, structure or known, weights=weights)
+        output = layer(x, operator, structure or known, weights=weights)
+        if self.bias is not None:
+            output = output + self.bias
         if weights is None:
             return output
         return output, weights[0] if weights else None
+
+    def _begin(self, x: Tensor) -> AcmLayer | None:
+        """Make the parameters that wait for the width of the first input."""
+        with _BEGIN:
+            if self._make is not None:
+                self.in_channels = x.shape[1]
+                self.layer = self._make(x.shape[1]).to(device=x.device, dtype=x.dtype)
+                self._make = None
+            return self.layer
+
+    def _load_from_state_dict(self, state_dict: Any, prefix: str, *rest: Any) -> None:
+        weight = state_dict.get(f"{prefix}layer.weight")
+        if self.layer is None and weight is not None:
+            self._begin(weight.new_empty(0, weight.shape[1]))
+        super()._load_from_state_dict(state_dict, prefix, *rest)
 
     def __repr__(self) -> str:
         """Return the sizes."""

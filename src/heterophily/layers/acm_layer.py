@@ -8,11 +8,11 @@ import torch
 from torch import Tensor, nn
 
 from heterophily.errors import InputError
+from heterophily.layers.adjacency_input import Operator
 from heterophily.layers.channel import PAPER_CHANNELS, Channel, Order, check_order, resolve_channels
 from heterophily.layers.channel_linear import Source, channel_products
 from heterophily.layers.extraction import extract
 from heterophily.layers.initialization import Initialization, initialize
-from heterophily.layers.propagation import Propagation
 
 
 class AcmLayer(nn.Module):
@@ -82,8 +82,8 @@ class AcmLayer(nn.Module):
     def forward(
         self,
         source: Source,
-        operator: Propagation,
-        structure: Propagation | None = None,
+        operator: Operator,
+        structure: Operator | None = None,
         *,
         weights: list[Tensor] | None = None,
     ) -> Tensor:
@@ -108,7 +108,7 @@ class AcmLayer(nn.Module):
         mixture: Tensor = self.mixer(extracted, weights)
         return mixture
 
-    def _structure_signal(self, structure: Propagation | None) -> Tensor:
+    def _structure_signal(self, structure: Operator | None) -> Tensor:
         if structure is None or self.structure_weight is None:
             raise InputError(
                 "the structure channel needs A itself; prepare the graph with "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
+from threading import Lock
 from typing import TypeVar
 from weakref import WeakKeyDictionary
 
@@ -25,12 +26,17 @@ def derived(compute: Callable[[Propagation], T]) -> Callable[[Propagation], T]:
     >>> count(operator), count(operator), len(calls)
     (2, 2, 1)
     """
-    found: WeakKeyDictionary[Propagation, T] = WeakKeyDictionary()
+    found: WeakKeyDictionary[Propagation, tuple[T]] = WeakKeyDictionary()
+    lock = Lock()  # of the dictionary; two threads may compute the same answer, one is kept
 
     @wraps(compute)
     def remembered(operator: Propagation) -> T:
-        if operator not in found:
-            found[operator] = compute(operator)
-        return found[operator]
+        with lock:
+            known = found.get(operator)
+        if known is None:
+            answer = (compute(operator),)
+            with lock:
+                known = found.setdefault(operator, answer)
+        return known[0]
 
     return remembered

@@ -12,6 +12,7 @@ from torch.autograd.function import once_differentiable
 from heterophily.filters.filter import Filter
 from heterophily.layers.channel import Channel, Order
 from heterophily.layers.propagation import Propagation
+from heterophily.layers.weighted_edges import WeightedEdges
 
 _Multiply = Callable[[Sequence[Tensor]], Sequence[Tensor]]
 
@@ -19,7 +20,7 @@ _Multiply = Callable[[Sequence[Tensor]], Sequence[Tensor]]
 def extract(
     signals: Sequence[Tensor],
     channels: Sequence[Channel],
-    operator: Propagation,
+    operator: Propagation | WeightedEdges,
     *,
     order: Order = "filter-then-activate",
     activate: bool = True,
@@ -42,6 +43,8 @@ def extract(
     >>> low.flatten().tolist(), high.flatten().tolist()
     ([1.0, 3.0], [2.0, 0.0])
     """
+    if isinstance(operator, WeightedEdges):
+        return _plain(signals, channels, operator, order, activate)
     if torch.is_grad_enabled() and any(signal.requires_grad for signal in signals):
         outputs: tuple[Tensor, ...] = _Extraction.apply(  # type: ignore[no-untyped-call]
             channels, operator, order, activate, *signals
@@ -50,8 +53,25 @@ def extract(
     return _forward(signals, channels, operator, order, activate)[0]
 
 
+def _plain(
+    signals: Sequence[Tensor],
+    channels: Sequence[Channel],
+    operator: WeightedEdges,
+    order: Order,
+    activate: bool,
+) -> tuple[Tensor, ...]:
+    """Do the same with operations that PyTorch differentiates, in the operator too."""
+    outputs = []
+    for signal, channel in zip(signals, channels, strict=True):
+        is_first = activate and order == "activate-then-filter"
+        start = torch.relu(signal) if is_first else signal
+        found = filter_signal(start, [channel], operator)[0]
+        outputs.append(torch.relu(found) if activate and not is_first else found)
+    return tuple(outputs)
+
+
 def filter_signal(
-    signal: Tensor, channels: Sequence[Channel], operator: Propagation
+    signal: Tensor, channels: Sequence[Channel], operator: Propagation | WeightedEdges
 ) -> list[Tensor]:
     """Return every channel's filter of one signal (N, H); Â is applied once for all of them."""
     hops = [channel.hops if channel.filter.aggregate else 0 for channel in channels]

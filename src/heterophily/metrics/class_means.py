@@ -12,7 +12,7 @@ so only N x C and C x F matrices are formed, in O((nnz(A) + nnz(X)) C).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,9 @@ from heterophily.filters.normalization import Normalization, NormalizedAdjacency
 from heterophily.metrics.label_counts import label_counts, need_labels, one_hot_labels
 from heterophily.metrics.neighbour_classes import count_threads
 
+_LARGEST = 1e30  # of a feature; beyond it similarities could be infinite
+_WIDE = 1e5  # times that one row may be longer than another under the plain bound
+_ZERO = 1e-13  # of its bound, up to which a row is zero
 _BLOCK = 4096  # rows worked on at a time, so that temporary arrays stay small
 
 
@@ -35,13 +38,15 @@ class ClassMeans:
     """Mean similarity of each node to its own class and to all other nodes.
 
     Only the rows of ``is_compared`` mean something. ``scale`` bounds both means from above, before
-    anything cancels: rounding is a small multiple of it.
+    anything cancels: rounding is a small multiple of it. ``is_zero`` marks rows that are zero, or
+    that cancel to zero up to rounding; None where nobody asked.
     """
 
     own: NDArray[np.float64]  # (N,)
     other: NDArray[np.float64]  # (N,)
     scale: NDArray[np.float64]  # (N,)
     is_compared: NDArray[np.bool_]  # (N,)
+    is_zero: NDArray[np.bool_] | None = None  # (N,): nothing is left of the node's row of F X
 
 
 def compared_nodes(graph: Graph, nodes: ArrayLike | None, metric: str) -> NDArray[np.bool_]:
@@ -152,6 +157,7 @@ def feature_class_means(
     features = graph.features
     if features is None:
         raise InputError(f"{metric} of {graph.name!r} is undefined: the graph has no features")
+    features = _in_range(features)
     norms, row_scale = _row_norms(features, normalize_features)
     if not norms[is_compared].any():
         raise InputError(
@@ -182,7 +188,54 @@ def feature_class_means(
         for weights in (None, bound[is_compared])
     )
     class_bound = (totals / np.maximum(sizes, 1)).max()
-    return _feature_means(affinity, bound * class_bound, graph.labels, is_compared)
+    scale = bound * class_bound
+    positive = norms[is_compared & (norms > 0)]
+    if positive.max() > _WIDE * positive.min():  # or one large row would blur all small ones
+        spread = abs(filter.identity) * members
+        if operator is not None:
+            spread += abs(filter.aggregate) * operator.transpose_matmul(members)
+        spread /= np.maximum(sizes, 1)
+        if row_scale is not None:
+            spread *= row_scale[:, None]
+        sums = _times_class_sums(abs(features), spread)
+        if row_scale is not None:
+            sums *= row_scale[:, None]
+        largest = abs(filter.identity) * sums
+        if operator is not None:
+            largest += abs(filter.aggregate) * (operator @ sums)
+        scale = largest.max(axis=1)
+    found = _feature_means(affinity, scale, graph.labels, is_compared)
+    return replace(found, is_zero=_zero_rows(features, operator, filter, row_scale, bound))
+
+
+def _zero_rows(
+    features: Any,
+    operator: NormalizedAdjacency | None,
+    filter: Filter,
+    row_scale: NDArray[np.float64] | None,
+    bound: NDArray[np.float64],
+) -> NDArray[np.bool_]:
+    """Return which rows of F X are zero, without F X: a zero row is orthogonal to any vector.
+
+    Two random vectors tell: to be orthogonal to both by chance has probability zero. ``bound`` (N,)
+    is what the length of a row could be at most, so rounding is a small multiple of it.
+    """
+    probes = np.random.default_rng(0).normal(size=(features.shape[1], 2))
+    signal = np.asarray(features @ probes, dtype=np.float64)  # (N, 2)
+    if row_scale is not None:
+        signal *= row_scale[:, None]
+    found = filter.identity * signal
+    if operator is not None:
+        found = found + filter.aggregate * (operator @ signal)
+    length = float(np.linalg.norm(probes))
+    return np.asarray((np.abs(found) <= _ZERO * length * bound[:, None]).all(axis=1))
+
+
+def _in_range(features: Any) -> Any:
+    """Return features whose fourth powers are finite; the sign of a gap has no unit."""
+    values = features.data if sp.issparse(features) else features
+    largest = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
+    return features / np.float64(largest) if largest > _LARGEST else features
 
 
 def _times_class_sums(features: Any, spread: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -32,8 +32,8 @@ def is_consistent(
     """Mask (N,): whether a node is at least as similar to its own class as to the rest.
 
     ``ties`` says what a node with equal means is; the paper's ``>=`` makes it consistent.
-    ``zero_rows`` says the same of nodes whose filtered signal is zero, where both means are 0:
-    the printed tables test the ratio of the means, and there 0/0 is inconsistent.
+    ``zero_rows`` says the same of nodes whose filtered signal is zero, or cancels to zero, where
+    both means are 0: the printed tables test the ratio of the means, and there 0/0 is inconsistent.
     Nodes that are not compared are False.
     """
     for name, value in (("ties", ties), ("zero_rows", zero_rows)):
@@ -43,6 +43,8 @@ def is_consistent(
     gap = means.own - means.other
     result = gap >= -margin if ties == "consistent" else gap > margin
     is_zero = (means.own == 0) & (means.other == 0) & (means.scale == 0)
+    if means.is_zero is not None:
+        is_zero |= means.is_zero
     result[is_zero] = zero_rows == "consistent"
     return np.asarray(result & means.is_compared)
 

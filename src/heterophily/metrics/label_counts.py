@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from threading import Lock
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -94,6 +95,7 @@ class LabelCounts:
 
 _CACHE: WeakKeyDictionary[Graph, LabelCounts] = WeakKeyDictionary()
 _SIZES: WeakKeyDictionary[Graph, NDArray[np.int64]] = WeakKeyDictionary()
+_LOCK = Lock()  # of the two dictionaries
 
 
 def label_counts(graph: Graph) -> LabelCounts:
@@ -104,10 +106,13 @@ def label_counts(graph: Graph) -> LabelCounts:
            [1., 1.],
            [1., 0.]])
     """
-    counts = _CACHE.get(graph)
-    if counts is None:
-        counts = LabelCounts(graph.labels, graph.num_classes, graph.adjacency, graph.is_directed)
-        _CACHE[graph] = counts
+    with _LOCK:
+        counts = _CACHE.get(graph)
+        if counts is None:  # cheap: what it counts, it counts when asked
+            counts = LabelCounts(
+                graph.labels, graph.num_classes, graph.adjacency, graph.is_directed
+            )
+            _CACHE[graph] = counts
     return counts
 
 
@@ -143,10 +148,12 @@ def scipy_totals(
 
 def class_sizes(graph: Graph) -> NDArray[np.int64]:
     """Return the number of labelled nodes of each class, (C,); counted once for each graph."""
-    sizes = _SIZES.get(graph)
+    with _LOCK:
+        sizes = _SIZES.get(graph)
     if sizes is None:
         sizes = np.bincount(graph.labels + 1, minlength=graph.num_classes + 1)[1:]
-        _SIZES[graph] = sizes
+        with _LOCK:
+            _SIZES[graph] = sizes
     return sizes
 
 

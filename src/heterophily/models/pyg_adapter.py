@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from threading import Lock
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -91,16 +92,21 @@ def pyg_model(
 
 
 _TENSORS: WeakKeyDictionary[Propagation, tuple[Tensor, Tensor]] = WeakKeyDictionary()
+_LOCK = Lock()
 
 
 def pyg_tensors(inputs: GraphInputs) -> tuple[Tensor, Tensor]:
     """Return dense features (N, F) and the ``edge_index`` (2, E), made once per graph."""
-    if inputs.operator not in _TENSORS:
+    with _LOCK:
+        known = _TENSORS.get(inputs.operator)
+    if known is None:
         edges = edges_of(inputs.operator)
         pairs = torch.stack([edges.columns, edges.rows])
         pairs = pairs[:, pairs[0] != pairs[1]].contiguous()
-        _TENSORS[inputs.operator] = (_dense(inputs.features), pairs)
-    return _TENSORS[inputs.operator]
+        known = (_dense(inputs.features), pairs)
+        with _LOCK:
+            _TENSORS[inputs.operator] = known
+    return known
 
 
 def _dense(features: SparseFeatures | Tensor) -> Tensor:

@@ -73,9 +73,10 @@ class Chart:
         self, across: str, up: str, x_text: Callable[[float], str], y_text: Callable[[float], str]
     ) -> None:
         for value in ticks(*self._y, about=4):
-            at = self.y(value)
-            self.line(self.left, at, self.right, at, "grid")
-            self.text(self.left - 6, at + 4, y_text(value), "end")
+            at, text = self.y(value), y_text(value)
+            if text:
+                self.line(self.left, at, self.right, at, "grid")
+                self.text(self.left - 6, at + 4, text, "end")
         for value in ticks(*self._x):
             self.text(self.x(value), self.bottom + 15, x_text(value), "middle")
         self.line(self.left, self.bottom, self.right, self.bottom, "axis")

@@ -106,12 +106,14 @@ FAMILIES: Mapping[str, tuple[Family, ...]] = {
     "homophilic": (ACM, ACMII, RESIDUAL, RESIDUAL_II, GCN, GLOBAL, PAGERANK),
     "harmless": (PLUS, PLUS_II, ALL, ALL_II, ACM, GLOBAL_STRUCTURE),
     "harmful": (ACM, ACMII, RESIDUAL, RESIDUAL_II, PLUS, PLUS_II, MLP),
-    "little": (ACM, ACMII, RESIDUAL, RESIDUAL_II, MLP, GLOBAL),
+    "little": (MLP, ACM, ACMII, RESIDUAL, PLUS, ALL_II, GLOBAL, GLOBAL_STRUCTURE),
+    "too-few": (MLP, ACM, GCN, PLUS, RESIDUAL, GLOBAL, GLOBAL_STRUCTURE, PAGERANK),
 }
 """Verdict of the diagnosis -> models to try. Written with the paper's tables and the accuracies of
 ``results/zoo-fixed-splits`` in view, those on test nodes too: A itself as a channel (+ and ++)
 where the graph helps without being homophilic, the residual elsewhere, and models that err on other
-nodes than ours."""
+nodes than ours. A verdict that the graph adds little, or that it cannot be told, leaves out no kind
+of model: without a graph, with neighbours' features, with A itself."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from heterophily.data.graph import UNLABELLED, Graph
-from heterophily.data.labels import short
+from heterophily.data.wording import short
 from heterophily.errors import InputError
 from heterophily.metrics.node_homophily import node_homophily_values
 from heterophily.prediction.contributions import contributions

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from heterophily.data.encode import Encoder
 from heterophily.data.graph import Graph
 from heterophily.errors import InputError
 from heterophily.prediction.model import TrainedModel, ids_digest
@@ -53,6 +54,8 @@ def check_columns(model: TrainedModel, names: Sequence[str] | None) -> None:
     wanted = model.trained_on.feature_names
     if names is None or wanted is None:
         return
+    if model.trained_on.encoder is not None:  # columns that it leaves out do not matter
+        wanted = Encoder.from_dict(model.trained_on.encoder).names
     missing = [name for name in wanted if name not in set(names)]
     extra = [name for name in names if name not in set(wanted)]
     if missing:

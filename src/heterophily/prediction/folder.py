@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
+import math
 import secrets
 import shutil
 from collections.abc import Iterator, Mapping
@@ -17,6 +17,7 @@ from typing import Any
 from torch import Tensor
 
 from heterophily.data.atomic import write_bytes, write_text
+from heterophily.data.folders import held, replace_folder, sweep, sync_folder
 from heterophily.errors import HeterophilyError, InputError
 from heterophily.experiments.records import canonical, command_line, digest, versions
 from heterophily.prediction.model import GraphFacts, Network, TrainedModel, Vote
@@ -80,6 +81,8 @@ def check_target(folder: str | Path, *, overwrite: bool = False) -> None:
     target = Path(folder)
     if not target.parent.is_dir():
         raise InputError(f"cannot write {target}: there is no folder {target.parent}")
+    if overwrite:
+        sweep(target)  # what a killed process left
     if not (target.exists() or target.is_symlink()):
         return
     if not overwrite:
@@ -93,26 +96,21 @@ def check_target(folder: str | Path, *, overwrite: bool = False) -> None:
 @contextlib.contextmanager
 def _new_folder(target: Path) -> Iterator[Path]:
     """Give an empty folder beside ``target`` that takes its name at the end."""
+    sweep(target)
     temporary = target.parent / f".{secrets.token_hex(6)}-{target.name}"
-    old = target.parent / f".{secrets.token_hex(6)}-{target.name}-old"
     try:
         temporary.mkdir()
-        yield temporary
-        if target.exists():
-            os.replace(target, old)
-        try:
-            os.replace(temporary, target)
-        except OSError:
-            if old.exists():
-                os.replace(old, target)
-            raise
+        with held(temporary):
+            yield temporary
+            sync_folder(temporary)
+            replace_folder(temporary, target)
+            sync_folder(target.parent)
     except OSError as error:
         if isinstance(error, HeterophilyError):
             raise
         raise InputError(f"cannot write {target}: {error.strerror or error}") from error
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
-        shutil.rmtree(old, ignore_errors=True)
 
 
 def load_model(folder: str | Path) -> TrainedModel:
@@ -132,7 +130,7 @@ def load_model(folder: str | Path) -> TrainedModel:
         return _model(path, card, load(content))
     except SafetensorError as error:
         raise InputError(f"{path / WEIGHTS} cannot be read: {error}") from error
-    except (LookupError, TypeError, AttributeError) as error:
+    except (LookupError, TypeError, AttributeError, ValueError) as error:
         if isinstance(error, HeterophilyError):
             raise
         raise InputError(
@@ -144,6 +142,10 @@ def _model(path: Path, card: dict[str, Any], tensors: Mapping[str, Tensor]) -> T
     facts = dict(card["trained_on"])
     if facts["feature_names"] is not None:
         facts["feature_names"] = tuple(facts["feature_names"])
+    try:
+        _check_card(card, tensors)
+    except InputError as error:
+        raise InputError(f"{path} holds what no training writes ({error}); train again") from error
     return TrainedModel(
         networks=tuple(_read_network(path, entry) for entry in card["networks"]),
         votes=tuple(_votes(card["members"], tensors)),
@@ -152,6 +154,31 @@ def _model(path: Path, card: dict[str, Any], tensors: Mapping[str, Tensor]) -> T
         temperature=card["temperature"],
         card=card,
     )
+
+
+def _check_card(card: dict[str, Any], tensors: Mapping[str, Tensor]) -> None:
+    """Refuse values that no training writes."""
+    names, temperature = card["classes"], card["temperature"]
+    if not all(isinstance(name, str) for name in names) or len(set(names)) != len(names):
+        raise InputError("class names are texts, each once")
+    if type(temperature) not in (int, float) or not 0 < temperature < math.inf:
+        raise InputError(f"temperature {temperature!r}")
+    facts = card["trained_on"]
+    counts = [facts[name] for name in ("num_nodes", "num_edges", "num_features")]
+    if not all(type(count) is int and 0 <= count < 2**31 for count in counts):
+        raise InputError("the sizes of the graph it was trained on")
+    if type(facts["is_directed"]) is not bool:
+        raise InputError("the direction of the graph it was trained on")
+    if not all(isinstance(facts[name], str) for name in ("name", "content_hash", "node_ids")):
+        raise InputError("the name of the graph it was trained on")
+    if not card["members"]:
+        raise InputError("no member")
+    for member in card["members"]:
+        if type(member["network"]) is not int or not 0 <= member["network"] < len(card["networks"]):
+            raise InputError(f"member of network {member['network']!r}")
+    for name, value in tensors.items():
+        if value.is_floating_point() and not value.isfinite().all():
+            raise InputError(f"{name} holds a number that is not finite")
 
 
 def _read(path: Path) -> bytes:
@@ -171,17 +198,23 @@ def _read_card(path: Path) -> dict[str, Any]:
     file = path / CARD
     try:
         card = json.loads(_read(file).decode("utf-8"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{file} is not JSON ({error}); train again") from error
     if not isinstance(card, dict) or card.get("kind") != _KIND:
         raise InputError(f"{file} is not the card of a model; name a folder that train --out wrote")
     if card.get("schema") != SCHEMA:
+        known = card.get("versions")
+        writer = known.get("heterophily") if isinstance(known, dict) else None
         raise InputError(
             f"{file} has schema {card.get('schema')!r}, this version reads {SCHEMA}; use the "
-            f"version of heterophily that wrote it ({card.get('versions', {}).get('heterophily')})"
+            f"version of heterophily that wrote it ({writer})"
         )
     checksum = card.pop("checksum", None)
-    if checksum != digest(canonical(card)):
+    try:
+        now = digest(canonical(card))
+    except ValueError:  # no number, or half a character
+        now = None
+    if checksum is None or checksum != now:
         raise InputError(f"{file} was changed after it was saved; train again, or restore the file")
     return card
 

@@ -87,6 +87,7 @@ class GraphFacts:
     feature_names: tuple[str, ...] | None
     is_directed: bool
     node_ids: str  # hash of the ids in their order
+    encoder: Mapping[str, Any] | None = None  # plain data: how a table became features
 
     @classmethod
     def of(cls, graph: Graph, feature_names: Sequence[str] | None = None) -> GraphFacts:
@@ -100,6 +101,7 @@ class GraphFacts:
             feature_names=None if feature_names is None else tuple(feature_names),
             is_directed=graph.is_directed,
             node_ids=ids_digest(graph),
+            encoder=None if graph.encoder is None else graph.encoder.to_dict(),
         )
 
 

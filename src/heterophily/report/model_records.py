@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from heterophily.data.graph import Graph
+from heterophily.errors import HeterophilyError, InputError
 from heterophily.experiments.portrait import Portrait
 from heterophily.metrics.node_homophily import node_homophily_values
 from heterophily.report.figures.accuracy_by_homophily import by_bin
@@ -44,18 +45,40 @@ def model_records(
     """
     homophily = node_homophily_values(graph)
     every = {model: list(found) for model, found in portraits.items() if found}
-    return {
-        "graph": graph.name,
-        "accuracy": [by_bin(found, homophily) for found in every.values()],
-        "weights": [
+    reasons: dict[str, str] = {}
+    makers: dict[str, Callable[[], Any]] = {
+        "accuracy": lambda: [by_bin(found, homophily) for found in every.values()],
+        "weights": lambda: [
             _weights(found, homophily, nodes=nodes, seed=seed)
             for found in every.values()
             if found[0].weights
         ],
-        "curves": [curves(found[0]) for found in every.values()],
-        "maps": _maps(every, graph, nodes=nodes, seed=seed) if with_maps else None,
-        "runs": [run for found in every.values() for run in runs_of(found)],
+        "curves": lambda: [curves(found[0]) for found in every.values()],
+        "maps": lambda: _maps(every, graph, nodes=nodes, seed=seed) if with_maps else None,
     }
+    sections: dict[str, Any] = {}
+    for name, make in makers.items():  # a part that fails costs that part
+        try:
+            sections[name] = make()
+        except Exception as error:
+            sections[name], reasons[name] = None, reason(error)
+    return {
+        "graph": graph.name,
+        **sections,
+        "runs": [run for found in every.values() for run in runs_of(found)],
+        "reasons": reasons,
+    }
+
+
+def reason(error: Exception) -> str:
+    """Say why a part is missing: our own sentence, or the kind of a fault that nobody foresaw.
+
+    >>> reason(InputError("there is no labelled node")), reason(ZeroDivisionError("division"))
+    ('there is no labelled node', 'an internal error (ZeroDivisionError: division)')
+    """
+    if isinstance(error, HeterophilyError):
+        return str(error)
+    return f"an internal error ({type(error).__name__}: {error})"
 
 
 def _weights(found: list[Portrait], homophily: Any, *, nodes: int, seed: int) -> dict[str, Any]:
@@ -77,17 +100,24 @@ def _maps(
         return None
     best = sorted(every.values(), key=lambda found: -np.mean([p.test_accuracy for p in found]))
     maps: dict[str, Any] = {}
+    reasons: dict[str, str] = {}
     if graph.features is not None and graph.features.shape[1] > 0:
         x, y = embed(feature_rows(graph, chosen, seed=seed), seed=seed)
         maps["input features"] = {"x": x, "y": y}
     for first in (found[0] for found in best[:MOST_MAPS]):
-        x, y = embed(first.logits[chosen], seed=seed)
+        title = f"output of {first.model}, split 0"
+        try:
+            x, y = embed(first.logits[chosen], seed=seed)
+        except InputError as error:
+            reasons[title] = str(error)
+            continue
         guessed = first.predictions[chosen].tolist()
-        maps[f"output of {first.model}, split 0"] = {"x": x, "y": y, "predicted": guessed}
+        maps[title] = {"x": x, "y": y, "predicted": guessed}
     return {
         "nodes": graph.num_nodes,
         "classes": list(graph.class_names),
         "ids": graph.node_ids[chosen].tolist(),
         "labels": graph.labels[chosen].tolist(),
         "maps": maps,
+        "reasons": reasons,
     }

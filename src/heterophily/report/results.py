@@ -44,7 +44,7 @@ def _read(path: Path) -> dict[str, Any]:
         content = json.loads(path.read_text("utf-8"))
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, RecursionError) as error:
         raise InputError(f"{path} is not JSON of heterophily compare or train") from error
     if not isinstance(content, dict) or not (_is_comparison(content) or _is_training(content)):
         raise InputError(

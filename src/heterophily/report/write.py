@@ -22,7 +22,7 @@ from heterophily.page.table import Cell, number, table
 from heterophily.page.text import percent, safe
 from heterophily.report.figures.compatibility import matrix
 from heterophily.report.figures.local_homophily import histogram
-from heterophily.report.model_records import model_records
+from heterophily.report.model_records import model_records, reason
 from heterophily.report.sections.compatibility import compatibility_part
 from heterophily.report.sections.formulas import formulas_part
 from heterophily.report.sections.local_homophily import local_homophily_part
@@ -104,14 +104,14 @@ def report_html(
         f"<header><h1>{safe(diagnosis.report.name)}</h1>"
         "<button type='button' data-switch='theme' hidden>Light / dark</button></header>",
         verdict_part(diagnosis),
-        *evidence_parts(diagnosis),
+        _or_why(_evidence, diagnosis),
     ]
     if graph is not None:
         parts += ["<h2>Local homophily</h2>", _or_why(_local, graph)]
         parts += ["<h2>Class compatibility</h2>", _or_why(_compatibility, graph)]
     if comparison is not None:
         data = comparison if isinstance(comparison, Mapping) else comparison.to_dict()
-        parts += ["<h2>Models</h2>", results_part(dict(data))]
+        parts += ["<h2>Models</h2>", _or_why(results_part, dict(data))]
     if records is not None:
         parts += _inside(records)
     parts += [
@@ -123,6 +123,10 @@ def report_html(
     return document(f"Report on {name}", "\n".join(p for p in parts if p), is_interactive=True)
 
 
+def _evidence(diagnosis: Diagnosis) -> str:
+    return "\n".join(evidence_parts(diagnosis))
+
+
 def _local(graph: Graph) -> str:
     return local_homophily_part(histogram(graph))
 
@@ -131,22 +135,35 @@ def _compatibility(graph: Graph) -> str:
     return compatibility_part(matrix(graph))
 
 
-def _or_why(part: Callable[[Graph], str], graph: Graph) -> str:
-    """Return a part, or the sentence that says why it cannot be drawn."""
+def _or_why(part: Callable[..., str], *given: Any) -> str:
+    """Return a part, or the sentence that says why it cannot be drawn: it costs only itself."""
     try:
-        return part(graph)
-    except InputError as error:
-        return f"<p class='dim'>Not drawn: {safe(error)}.</p>"
+        return part(*given)
+    except Exception as error:
+        return not_drawn(reason(error))
+
+
+def not_drawn(why: str) -> str:
+    """Return the sentence in place of a part."""
+    return f"<p class='dim'>Not drawn: {safe(why)}.</p>"
 
 
 def _inside(records: Mapping[str, Any]) -> list[str]:
     graph = records["graph"]
-    parts = ["<h2>Accuracy by local homophily</h2>", accuracy_part(records["accuracy"], graph)]
-    if records["weights"]:
-        parts += ["<h2>Channel weights</h2>", weights_part(records["weights"])]
-    if records["maps"]:
-        parts += ["<h2>Maps of the nodes (t-SNE)</h2>", maps_part(records["maps"])]
-    return [*parts, "<h2>Training</h2>", curves_part(records["curves"], graph)]
+    drawn: dict[str, tuple[str, Callable[[Any], str]]] = {
+        "accuracy": ("Accuracy by local homophily", lambda found: accuracy_part(found, graph)),
+        "weights": ("Channel weights", weights_part),
+        "maps": ("Maps of the nodes (t-SNE)", maps_part),
+        "curves": ("Training", lambda found: curves_part(found, graph)),
+    }
+    parts = []
+    for name, (title, part) in drawn.items():
+        why = records.get("reasons", {}).get(name)
+        if why is not None:
+            parts += [f"<h2>{title}</h2>", not_drawn(why)]
+        elif records[name]:
+            parts += [f"<h2>{title}</h2>", _or_why(part, records[name])]
+    return parts
 
 
 def _versions() -> dict[str, str]:

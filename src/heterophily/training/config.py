@@ -42,7 +42,7 @@ class TrainConfig:
     class_weight
         ``"none"``: every node counts alike, as in the paper. ``"balanced"``: every class counts
         alike in the training and the validation loss; a node of class k has the weight
-        :math:`n / (C n_k)`, counted among the training nodes.
+        :math:`n / (C n_k)`, counted among the training nodes. Or the weight of each class, (C,).
 
     Examples
     --------
@@ -57,7 +57,7 @@ class TrainConfig:
     stopping: str = "loss-window"
     window: int = 200
     select_by: str = "validation-loss"
-    class_weight: str = "none"
+    class_weight: str | tuple[float, ...] = "none"
 
     def __post_init__(self) -> None:
         """Check every field once."""
@@ -72,7 +72,15 @@ class TrainConfig:
         lookup(dict.fromkeys(OPTIMIZERS), "optimizer", self.optimizer)
         lookup(STOPPING_RULES, "stopping rule", self.stopping)
         lookup(SELECTION_SCORES, "selection", self.select_by)
-        lookup(dict.fromkeys(CLASS_WEIGHTS), "class weight", self.class_weight)
+        if isinstance(self.class_weight, str):
+            lookup(dict.fromkeys(CLASS_WEIGHTS), "class weight", self.class_weight)
+        elif not (
+            all(_is_number(weight) and weight >= 0 for weight in self.class_weight)
+            and any(self.class_weight)
+        ):
+            raise InputError(
+                f"class_weight={self.class_weight!r}; it is none, balanced or one weight per class"
+            )
 
     @property
     def is_weighted(self) -> bool:

@@ -69,7 +69,7 @@ class FullBatch:
             self.targets[part] = torch.from_numpy(labels[nodes]).to(device)
         self.weights: dict[str, Tensor] = {}
         if config.is_weighted:
-            of_class = balanced_weights(labels[split.train], int(labels.max()) + 1)
+            of_class = class_weights(config.class_weight, labels, split.train)
             shares = torch.from_numpy(of_class).to(device)
             self.weights = {part: shares[self.targets[part]] for part in PARTS}
 
@@ -108,6 +108,21 @@ def accuracy(predictions: Tensor, targets: Tensor) -> float:
     0.6666666666666666
     """
     return int((predictions == targets).sum()) / len(targets)
+
+
+def class_weights(
+    given: str | tuple[float, ...], labels: NDArray[np.int64], train: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """Return the weight of each class, (C,): as given, or balanced among the training nodes."""
+    count = int(labels.max()) + 1
+    if isinstance(given, str):
+        return balanced_weights(labels[train], count)
+    if len(given) < count:
+        raise InputError(f"class_weight has {len(given)} weights, the labels {count} classes")
+    weights = np.array(given)
+    if not weights[labels[train]].any():
+        raise InputError("class_weight gives every training node the weight 0")
+    return weights
 
 
 def balanced_weights(labels: NDArray[np.int64], num_classes: int) -> NDArray[np.float64]:

@@ -36,7 +36,9 @@ class WorkFolder:
         try:
             for name in ("graphs", "jobs"):
                 (self.path / name).mkdir(parents=True, exist_ok=True)
-            self._lock = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            self._lock = os.open(
+                self.path / "lock", os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600
+            )
         except OSError as error:
             raise InputError(
                 f"cannot use {self.path} as work folder: {error.strerror or error}; choose "
@@ -121,6 +123,6 @@ def read_json(path: Path) -> dict[str, Any] | None:
     """Return what :func:`write_json` wrote, or None if it is not there or not whole."""
     try:
         found = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None

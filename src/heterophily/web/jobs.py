@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import threading
 import time
 from collections import deque
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import NoneType
 from typing import Any
 
 from heterophily.errors import InputError
-from heterophily.web.folder import WorkFolder, read_json, write_json
+from heterophily.web.folder import ID, WorkFolder, read_json, write_json
 from heterophily.web.process import WorkerProcess
 from heterophily.web.refusal import RefusedError
 from heterophily.web.settings import WebSettings
 
 FINAL = ("done", "failed", "stopped")
+STATES = ("waiting", "running", *FINAL)
 GRACE_SECONDS = 1.5  # after which a job that was asked to stop is ended
 JOBS_PER_WORKER = 20
 MAX_IDLE = 2
+MAX_IMPORTS = 4
 MAX_FORGETTABLE = 100
 INTERRUPTED = "the server ended while this job was at work; resume it"
 
@@ -30,15 +34,17 @@ class Kind:
     """How jobs of a kind are treated.
 
     ``lane`` names the line in which they wait: the playground never waits for a comparison.
-    Jobs that are kept are on disk and survive the server; they can be resumed.
+    Jobs that are kept are on disk and survive the server; they can be resumed. Jobs that are
+    limited read files of strangers: they are ended when they take too long or too much memory.
     """
 
     lane: str = "work"
     is_kept: bool = False
+    is_limited: bool = False
 
 
 KINDS = {
-    "import": Kind(),
+    "import": Kind(lane="import", is_limited=True),
     "diagnosis": Kind(is_kept=True),
     "comparison": Kind(is_kept=True),
     "playground": Kind(lane="playground"),
@@ -79,13 +85,14 @@ class Jobs:
 
     def __init__(self, settings: WebSettings, folder: WorkFolder) -> None:
         self.settings, self.folder = settings, folder
-        self._lanes = {"work": settings.max_jobs, "playground": 1}
+        self._lanes = {"work": settings.max_jobs, "playground": 1, "import": MAX_IMPORTS}
         self._lock = threading.RLock()
         self._jobs: dict[str, Job] = {}
         self._waiting: deque[Job] = deque()
         self._idle: list[WorkerProcess] = []
         self._working: dict[WorkerProcess, Job] = {}
         self.is_closed = False
+        self.damaged: list[Path] = []
         self._load()
 
     # --- asked by the page --------------------------------------------------------------------
@@ -115,10 +122,14 @@ class Jobs:
             return self._jobs[name]
 
     def all(self) -> list[Job]:
-        """Return the jobs that are kept, the newest first."""
+        """Return the jobs that are kept and those that read a file now, the newest first."""
         with self._lock:
-            kept = [job for job in self._jobs.values() if KINDS[job.kind].is_kept]
-        return sorted(kept, key=lambda job: -job.created)
+            shown = [
+                job
+                for job in self._jobs.values()
+                if KINDS[job.kind].is_kept or (KINDS[job.kind].is_limited and not job.is_final)
+            ]
+        return sorted(shown, key=lambda job: -job.created)
 
     def stop(self, name: str) -> Job:
         """Stop a job: at its next word, or by force a moment later."""
@@ -183,11 +194,13 @@ class Jobs:
         """Take over the jobs of an earlier server; those that were at work are stopped."""
         for name in self.folder.ids("jobs"):
             folder = self.folder.find("jobs", name)
-            content = read_json(folder / "job.json")
-            if content is None:  # it was not to be kept
-                self.folder.remove("jobs", name)
+            if not any((folder / file).exists() for file in ("job.json", "events.jsonl")):
+                self.folder.remove("jobs", name)  # it was not to be kept
                 continue
-            job = Job(**content, folder=folder, events=_read_events(folder / "events.jsonl"))
+            job = _read_job(name, folder)
+            if job is None:  # damaged, or of another version: left as it is
+                self.damaged.append(folder)
+                continue
             if not job.is_final:
                 self._finish(job, "stopped", {"error": INTERRUPTED})
             self._jobs[job.id] = job
@@ -230,7 +243,15 @@ class Jobs:
             self._working[worker] = job
             self._change(job, "running")
             request = {**job.request, **self._places(job)}
-            worker.send({"job": job.id, "kind": job.kind, "request": request})
+            message: dict[str, Any] = {"job": job.id, "kind": job.kind, "request": request}
+            if KINDS[job.kind].is_limited:
+                message["memory"] = self.settings.import_mb * 2**20
+                timer = threading.Timer(
+                    self.settings.import_seconds, self._end_over_time, (job, job.starts)
+                )
+                timer.daemon = True
+                timer.start()
+            worker.send(message)
 
     def _places(self, job: Job) -> dict[str, str | None]:
         """Return where a job reads and writes: never part of what a client sent or is told."""
@@ -273,6 +294,17 @@ class Jobs:
                 self._finish(job, "stopped", {})
                 self._dispatch()
 
+    def _end_over_time(self, job: Job, start: int) -> None:
+        """End the process of a job that reached its time limit."""
+        with self._lock:
+            if job.worker is not None and job.starts == start:
+                del self._working[job.worker]
+                job.worker.kill()
+                seconds = f"{self.settings.import_seconds:.0f} s"
+                cause = f"reading took longer than {seconds} and was stopped; use the command line"
+                self._finish(job, "failed", {"error": cause})
+                self._dispatch()
+
     def _retire(self, worker: WorkerProcess) -> None:
         """Keep a worker for the next job, unless it served long or enough of them wait."""
         if len(self._idle) < MAX_IDLE and worker.jobs < JOBS_PER_WORKER and not self.is_closed:
@@ -305,17 +337,54 @@ class Jobs:
                 stream.write(json.dumps([event, data]) + "\n")
 
 
+def _read_job(name: str, folder: Path) -> Job | None:
+    """Return a job from its folder; None when its file is damaged or of another version."""
+    content = read_json(folder / "job.json")
+    if content is None or content.get("id") != name or not {"graph", "error"} <= content.keys():
+        return None
+    expected: dict[str, tuple[type, ...]] = {
+        "kind": (str,),
+        "request": (dict,),
+        "graph": (str, NoneType),
+        "error": (str, NoneType),
+        "result": (dict,),
+        "created": (int, float),
+    }
+    if content.get("state") not in STATES or not all(
+        isinstance(content.get(key), kinds) for key, kinds in expected.items()
+    ):
+        return None
+    if content["kind"] not in KINDS:
+        return None
+    if content["graph"] is not None and not re.fullmatch(ID, content["graph"]):
+        return None
+    return Job(
+        name,
+        content["kind"],
+        content["request"],
+        content["graph"],
+        state=content["state"],
+        error=content["error"],
+        result=content["result"],
+        created=float(content["created"]),
+        folder=folder,
+        events=_read_events(folder / "events.jsonl"),
+    )
+
+
 def _read_events(path: Path) -> list[tuple[str, dict[str, Any]]]:
-    """Return the events of a file, up to a line that was not finished."""
+    """Return the events of a file; lines that are no event are left out."""
     events: list[tuple[str, dict[str, Any]]] = []
     try:
-        lines = path.read_text("utf-8").splitlines()
-    except (OSError, UnicodeDecodeError):
+        lines = path.read_text("utf-8", errors="replace").splitlines()
+    except OSError:
         return events
     for line in lines:
         try:
-            event, data = json.loads(line)
-        except ValueError:
-            break
-        events.append((event, data))
+            found = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        match found:
+            case [str(event), dict(data)]:
+                events.append((event, data))
     return events

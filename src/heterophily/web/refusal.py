@@ -30,12 +30,13 @@ class RefusedError(HeterophilyError):
 
 RESPONSES: dict[int | str, dict[str, Any]] = {
     400: {"model": Problem, "description": "The input is refused, with the reason"},
+    401: {"model": Problem, "description": "The token of the server is missing"},
     403: {"model": Problem, "description": "Another host or another site asked"},
     404: {"model": Problem, "description": "There is no such thing"},
     409: {"model": Problem, "description": "Not in this state"},
     413: {"model": Problem, "description": "Too large"},
     422: {"model": Problem, "description": "The request is not of the documented form"},
-    429: {"model": Problem, "description": "Too many jobs"},
+    429: {"model": Problem, "description": "Too many jobs or requests"},
     503: {"model": Problem, "description": "The store cannot be read, or the answer takes long"},
 }
 """Every answer that is no success, for the schema."""
@@ -43,7 +44,9 @@ RESPONSES: dict[int | str, dict[str, Any]] = {
 
 def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """Return the documentation of the refusals that a route may give, and those all may give."""
-    return {status: RESPONSES[status] for status in sorted({400, 403, 413, 422, *statuses})}
+    return {
+        status: RESPONSES[status] for status in sorted({400, 401, 403, 413, 422, 429, *statuses})
+    }
 
 
 def problem(status: int, sentence: str) -> JSONResponse:

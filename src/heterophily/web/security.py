@@ -7,6 +7,7 @@ the ``Host`` header must name this server (a foreign name that resolves to this 
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 from collections.abc import Mapping
 from urllib.parse import urlsplit
@@ -14,12 +15,14 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from heterophily.web.access import Access
 from heterophily.web.refusal import problem
 from heterophily.web.settings import WebSettings, is_loopback
 
 SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
 OWN_SITE = {"same-origin", "none"}  # "none": typed, or opened from a bookmark
 API = "/api/"
+BODY_SECONDS = 60.0  # between two pieces of a body
 JSON_BYTES = 64 * 1024  # of a request that is no upload
 
 CONTENT_POLICY = (
@@ -52,6 +55,7 @@ class Guard:
         self, app: ASGIApp, *, settings: WebSettings, limits: Mapping[str, int] | None = None
     ) -> None:
         self.app, self.settings, self.limits = app, settings, dict(limits or {})
+        self.access = Access(settings)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or hand it on."""
@@ -65,6 +69,14 @@ class Guard:
         )
         if refusal is not None:
             await problem(403, refusal)(scope, receive, marked)
+            return
+        stranger = self.access.refusal(scope, headers)
+        if stranger is not None:
+            await problem(*stranger)(scope, receive, marked)
+            return
+        welcome = self.access.welcome(scope)
+        if welcome is not None:
+            await welcome(scope, receive, marked)
             return
         body = _Body(receive, marked, scope, self.limits.get(scope["path"], JSON_BYTES))
         try:
@@ -142,6 +154,7 @@ class _Body:
     def __init__(self, receive: Receive, send: Send, scope: Scope, limit: int) -> None:
         self._receive, self._send, self._scope, self._limit = receive, send, scope, limit
         self._count = 0
+        self._is_whole = False
 
     @property
     def is_within(self) -> bool:
@@ -149,7 +162,13 @@ class _Body:
 
     async def receive(self) -> Message:
         if self.is_within:
-            message = await self._receive()
+            try:
+                # Once the body is whole, the next message is the end of the connection.
+                wait = None if self._is_whole else BODY_SECONDS
+                message = await asyncio.wait_for(self._receive(), wait)
+            except TimeoutError:
+                return {"type": "http.disconnect"}
+            self._is_whole = not message.get("more_body", False)
             self._count += len(message.get("body", b""))
             if self.is_within:
                 return message

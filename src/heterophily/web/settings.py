@@ -33,6 +33,10 @@ class WebSettings:
         Graphs that were not touched for so long are removed; beyond so much the oldest go first.
     data_folder
         Folder of datasets, for the results.
+    import_seconds, import_mb
+        Reading an upload is ended after so long, or when it takes so much memory.
+    token
+        What a browser must know to be let in; None on this machine alone.
 
     Examples
     --------
@@ -51,10 +55,14 @@ class WebSettings:
     keep_days: float = 14.0
     keep_mb: int = 2000
     data_folder: Path | None = None
+    import_seconds: float = 120.0
+    import_mb: int = 4096
+    token: str | None = None
 
     def __post_init__(self) -> None:
         """Check every number once."""
-        for name in ("max_upload_mb", "max_rows", "max_jobs", "max_waiting", "keep_mb"):
+        whole = ("max_upload_mb", "max_rows", "max_jobs", "max_waiting", "keep_mb", "import_mb")
+        for name in whole:
             if getattr(self, name) < 1:
                 option = name.replace("_", "-")
                 raise InputError(f"--{option} {getattr(self, name)}: use at least 1")

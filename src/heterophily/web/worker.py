@@ -9,12 +9,14 @@ import queue
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
-from heterophily.errors import HeterophilyError
+from heterophily.data.memory import memory_limit
+from heterophily.errors import OUT_OF_MEMORY, HeterophilyError, is_out_of_memory
 
 IDLE_SECONDS = 0.2  # after which a new worker loads what training needs
 
@@ -62,8 +64,8 @@ def sentence_of(error: BaseException) -> str:
     """Return the sentence that the command line would print for an error."""
     if isinstance(error, HeterophilyError):
         return " ".join(str(error).split())
-    if isinstance(error, MemoryError):
-        return "not enough memory for this graph; close other programs or use a smaller one"
+    if is_out_of_memory(error):
+        return OUT_OF_MEMORY
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
         return f"{where}{error.strerror or error}"
@@ -84,6 +86,31 @@ def perform(task: Task, request: Mapping[str, Any], context: Context) -> tuple[s
     except Exception as error:
         traceback.print_exc()
         return "failed", {"error": sentence_of(error)}
+
+
+@contextmanager
+def memory_limited(size: int | None) -> Iterator[None]:
+    """Let this process take at most so many bytes more, where the system can see to it."""
+    if size is None:
+        yield
+        return
+    with memory_limit(size):
+        try:
+            import resource
+
+            pages = int(Path("/proc/self/statm").read_text("ascii").split()[5])
+        except (ImportError, OSError):  # no Linux: readers still ask before they allocate
+            yield
+            return
+        before = resource.getrlimit(resource.RLIMIT_DATA)
+        room = pages * resource.getpagesize() + size
+        if before[1] != resource.RLIM_INFINITY:
+            room = min(room, before[1])
+        resource.setrlimit(resource.RLIMIT_DATA, (room, before[1]))
+        try:
+            yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_DATA, before)
 
 
 def main() -> None:
@@ -110,7 +137,8 @@ def main() -> None:
             continue
         is_stopped = partial(stopped.__contains__, message["job"])
         context = Context(send, is_stopped)
-        state, result = perform(TASKS[message["kind"]], message["request"], context)
+        with memory_limited(message.get("memory")):
+            state, result = perform(TASKS[message["kind"]], message["request"], context)
         os.chdir(home)  # the folder of the task may be removed as soon as it ended
         send("end", {"state": state, "result": result})
 

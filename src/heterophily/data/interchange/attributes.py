@@ -10,8 +10,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from heterophily.data.labels import encode_words, short
+from heterophily.data.labels import encode_words
 from heterophily.data.splits import Split, SplitBatch
+from heterophily.data.wording import short
 from heterophily.errors import InputError
 
 LABELS = ("class", "y", "label")
@@ -27,6 +28,7 @@ class NodeAttributes:
         self.node_ids, self.attributes = node_ids, attributes
         self.names: set[str] = set().union(*attributes)
         self._used: set[str] = set()
+        self.feature_names: tuple[str, ...] | None = None
 
     @property
     def unused(self) -> list[str]:
@@ -50,13 +52,18 @@ class NodeAttributes:
             value = data.get(name)
             if value is None or value == "" or (isinstance(value, float) and np.isnan(value)):
                 continue
+            if isinstance(value, list | tuple | set | dict):
+                raise InputError(
+                    f"{self._cell(node, name)}: a {type(value).__name__}, expected one value per "
+                    "node (predict one of several labels as yes/no)"
+                )
             codes[node] = values.setdefault(str(value), len(values))
         return list(values), codes
 
     def labels(
-        self, label: str | None, class_names: Any
+        self, label: str | None, class_names: Any, *, labels_are_classes: bool, remarks: list[str]
     ) -> tuple[NDArray[np.int64] | None, tuple[str, ...] | None]:
-        """Return classes 0..C-1 (-1 = unlabelled) and their names."""
+        """Return classes 0..C-1 (-1 = unlabelled) and their names; add remarks on them."""
         if label is not None:
             self._require(label)
         else:
@@ -69,12 +76,16 @@ class NodeAttributes:
         if names is not None and set(values) <= set(names):
             order = np.array([*(names.index(value) for value in values), -1], np.int64)
             return order[codes], names
-        return encode_words(
+        classes = encode_words(
             values,
             codes,
             cell=lambda node: self._cell(node, label),
+            place=f"node attribute {label!r}",
             remedy="leave the attribute out for an unlabelled node",
+            labels_are_classes=labels_are_classes,
         )
+        remarks.extend(classes.remarks)
+        return classes.labels, classes.names
 
     def features(self, features: str | Sequence[str] | None, num_features: int | None) -> Any:
         """Return the features as a matrix, CSR if they are dictionaries; ``None`` for none."""
@@ -82,6 +93,7 @@ class NodeAttributes:
             return self._numbered()
         if features is None or isinstance(features, str):
             return self._vectors(self._require(features or "x"), num_features)
+        self.feature_names = tuple(features)
         columns = [
             [self._scalar(node, name) for node in range(len(self.attributes))]
             for name in map(self._require, features)

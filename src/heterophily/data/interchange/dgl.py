@@ -14,6 +14,7 @@ from heterophily.data.interchange.tensors import (
     as_splits,
     as_weight,
 )
+from heterophily.data.leaks import leak_remarks
 from heterophily.errors import InputError
 
 _FEATURES = ("feat", "x", "features")
@@ -38,6 +39,7 @@ def from_dgl(
     label: str | None = None,
     features: str | None = None,
     weight: str | None = None,
+    labels_are_classes: bool = False,
     direction: Direction = "drop",
     self_loops: SelfLoops = "remove",
     name: str = "graph",
@@ -46,7 +48,8 @@ def from_dgl(
 
     Node data: ``features`` (default feat, x or features), ``label`` (default label, y or labels;
     -1 or NaN = unlabelled) and train_mask/val_mask/test_mask. Edge data: ``weight`` (default
-    weight, edge_weight or w). DGL is not imported.
+    weight, edge_weight or w). DGL is not imported. A label of numbers on a scale is refused, unless
+    ``labels_are_classes``.
     """
     if not getattr(graph, "is_homogeneous", True) or getattr(graph, "is_block", False):
         raise InputError(
@@ -75,6 +78,22 @@ def from_dgl(
     feature_key = _chosen(graph.ndata, features, _FEATURES, "node")
     label_key = _chosen(graph.ndata, label, _LABELS, "node")
     masks = {key: graph.ndata[key] for key in _MASKS if key in graph.ndata}
+    matrix = (
+        None
+        if feature_key is None
+        else as_features(graph.ndata[feature_key], f"ndata[{feature_key!r}]")
+    )
+    labels = (
+        None
+        if label_key is None
+        else as_labels(
+            graph.ndata[label_key],
+            f"ndata[{label_key!r}]",
+            num_nodes,
+            labels_are_classes=labels_are_classes,
+        )
+    )
+    remarks.extend(leak_remarks(matrix, labels))
     return Graph.from_edges(
         source,
         target,
@@ -82,12 +101,8 @@ def from_dgl(
         weight=weights,
         direction=direction,
         self_loops=self_loops,
-        features=None
-        if feature_key is None
-        else as_features(graph.ndata[feature_key], f"ndata[{feature_key!r}]"),
-        labels=None
-        if label_key is None
-        else as_labels(graph.ndata[label_key], f"ndata[{label_key!r}]", num_nodes),
+        features=matrix,
+        labels=labels,
         splits=as_splits(masks, num_nodes, remarks, names=_MASKS),
         name=name,
         remarks=tuple(remarks),

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from heterophily.data.adjacency import Direction, SelfLoops, adjacency_from_edges
 from heterophily.data.graph import Graph
 from heterophily.data.interchange.attributes import NodeAttributes
-from heterophily.data.labels import short
+from heterophily.data.leaks import leak_remarks
 from heterophily.data.splits import PARTS
+from heterophily.data.wording import short
 from heterophily.errors import InputError
 
 _CELLS = ("train", "val", "test")
@@ -28,6 +29,7 @@ def from_networkx(
     features: str | Sequence[str] | None = None,
     weight: str | None = "weight",
     split: str | None = None,
+    labels_are_classes: bool = False,
     direction: Direction = "drop",
     self_loops: SelfLoops = "remove",
     name: str | None = None,
@@ -49,6 +51,9 @@ def from_networkx(
         Edge attribute with the weight, used if it occurs; ``None`` for no weights.
     split
         Node attribute with train, val or test. By default split, or split_0, split_1, ...
+    labels_are_classes
+        Take every distinct label as a class, even if the attribute looks like numbers on a scale,
+        several labels in one value, or ids.
 
     Examples
     --------
@@ -64,9 +69,15 @@ def from_networkx(
     node_ids = _node_ids(list(graph.nodes), remarks)
     adjacency, notes = _adjacency(graph, weight, direction, self_loops, remarks)
     reader = NodeAttributes(node_ids, attributes)
-    labels, class_names = reader.labels(label, graph.graph.get("class_names"))
+    labels, class_names = reader.labels(
+        label,
+        graph.graph.get("class_names"),
+        labels_are_classes=labels_are_classes,
+        remarks=remarks,
+    )
     matrix = reader.features(features, graph.graph.get("num_features"))
     splits = reader.splits(split)
+    remarks.extend(leak_remarks(matrix, labels, reader.feature_names))
     if reader.unused:
         remarks.append(f"node attributes ignored: {', '.join(reader.unused)}")
     known = graph.graph.get("name") or "graph"

@@ -16,6 +16,7 @@ from heterophily.data.interchange.tensors import (
     as_splits,
     as_weight,
 )
+from heterophily.data.leaks import leak_remarks
 from heterophily.errors import InputError, MissingExtraError
 
 _MASKS = ("train_mask", "val_mask", "test_mask")
@@ -24,6 +25,7 @@ _MASKS = ("train_mask", "val_mask", "test_mask")
 def from_pyg(
     data: Any,
     *,
+    labels_are_classes: bool = False,
     direction: Direction = "drop",
     self_loops: SelfLoops = "remove",
     name: str = "graph",
@@ -33,6 +35,7 @@ def from_pyg(
     Read are ``edge_index`` (2, E), ``edge_weight`` or a one-column ``edge_attr``, ``x`` (dense or
     sparse), ``y`` (-1 or NaN = unlabelled), ``train_mask``/``val_mask``/``test_mask`` (N,) or
     (N, R), ``num_nodes``, and the ``class_names`` and ``node_ids`` that :func:`to_pyg` leaves.
+    A ``y`` of numbers on a scale is refused, unless ``labels_are_classes``.
     """
     if hasattr(data, "node_types") or isinstance(getattr(data, "x", None), tuple | dict):
         raise InputError(
@@ -58,6 +61,10 @@ def from_pyg(
             weight = as_weight(value, key, edges.shape[1])
             if weight is None:
                 remarks.append(f"{key} of shape {tuple(value.shape)} ignored: not one weight each")
+    labels = as_labels(
+        getattr(data, "y", None), "y", num_nodes, labels_are_classes=labels_are_classes
+    )
+    remarks.extend(leak_remarks(features, labels))
     masks = {key: getattr(data, key, None) for key in _MASKS}
     parts: dict[str, Any] = {}
     for key in ("class_names", "node_ids"):
@@ -73,7 +80,7 @@ def from_pyg(
         direction=direction,
         self_loops=self_loops,
         features=features,
-        labels=as_labels(getattr(data, "y", None), "y", num_nodes),
+        labels=labels,
         splits=as_splits(masks, num_nodes, remarks, names=_MASKS),
         name=name,
         remarks=tuple(remarks),

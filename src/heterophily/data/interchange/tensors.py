@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from heterophily.data.graph import UNLABELLED
+from heterophily.data.labels import whole_labels
 from heterophily.data.splits import PARTS, SplitBatch
 from heterophily.errors import InputError
 
@@ -49,7 +49,9 @@ def as_features(value: Any, name: str) -> sp.csr_array | NDArray[Any] | None:
     return array[:, None] if array.ndim == 1 else array
 
 
-def as_labels(value: Any, name: str, num_nodes: int) -> NDArray[np.int64] | None:
+def as_labels(
+    value: Any, name: str, num_nodes: int, *, labels_are_classes: bool = False
+) -> NDArray[np.int64] | None:
     """Return labels (N,) from a vector or a single column; NaN and -1 mean unlabelled."""
     if value is None:
         return None
@@ -61,11 +63,7 @@ def as_labels(value: Any, name: str, num_nodes: int) -> NDArray[np.int64] | None
             f"{name} has shape {array.shape}, expected ({num_nodes},): one class per node "
             "(several labels per node, or one per graph, are not node classification)"
         )
-    if array.dtype.kind == "f":
-        array = np.where(np.isnan(array), UNLABELLED, array)
-    if array.dtype.kind not in "fiub" or (array != np.floor(array)).any():
-        raise InputError(f"{name} must hold whole numbers (-1 = unlabelled), got {array.dtype}")
-    return array.astype(np.int64)
+    return whole_labels(array, place=name, labels_are_classes=labels_are_classes)
 
 
 def as_weight(value: Any, name: str, num_edges: int) -> NDArray[np.float64] | None:

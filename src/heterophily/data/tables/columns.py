@@ -6,8 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from heterophily.data.labels import NUMBER, short
+from heterophily.data.labels import NUMBER
 from heterophily.data.tables.table import Table, require_column
+from heterophily.data.wording import short
 from heterophily.errors import InputError
 
 ENDS = (
@@ -33,6 +34,7 @@ ENDS = (
 WEIGHTS = ("weight", "edge_weight", "w")
 IDS = ("id", "node", "node_id", "nodeid")
 LABELS = ("label", "y", "class")
+_UNNAMED = re.compile(r"\s*|Unnamed: \d+")  # row numbers, as pandas saves them
 SPLIT = re.compile(r"split(_\d+)?")
 _NO_HEADER = "pass has_header=False (--no-header) if the first line is data"
 
@@ -175,13 +177,9 @@ def node_columns(
     taken = [node_id, *splits] + ([] if label is None else [label])
     rest = [column for column in table.columns if column not in taken]
     if features is None:
-        chosen = tuple(column for column in rest if column not in ignore)
-        unnamed = [column for column in chosen if re.fullmatch(r"\s*|Unnamed: \d+", column)]
-        if unnamed:
-            raise InputError(
-                f"{name}: column {table.columns.index(unnamed[0]) + 1} has no name, as saved row "
-                f"numbers have none; name it, or leave it out with ignore=[{unnamed[0]!r}]"
-            )
+        chosen = tuple(
+            column for column in rest if column not in ignore and not _UNNAMED.fullmatch(column)
+        )
     else:
         chosen = tuple(require_column(table, column, "features") for column in features)
         for column in chosen:

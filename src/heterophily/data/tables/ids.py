@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,32 +11,65 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from heterophily.data.labels import short
-from heterophily.data.tables.table import Table, first_null
+from heterophily.data.memory import BOMB_BYTES, need
+from heterophily.data.tables.table import Table, also, place
+from heterophily.data.wording import short
 from heterophily.errors import InputError
 
 _LONGEST = 1000  # characters of an id; NumPy stores every string as long as the longest
+_MOST_WIDER = 40  # times that the stored ids may be larger than their characters
+_WITH_POINT = r"(?:0|-?[1-9]\d{0,17})\.0+"
+_NO_ROWS = np.zeros(0, np.int64)
 _ROOM = 4  # a lookup table may be this many times longer than the list of ids
 
 
 def check_ids(table: Table, name: str, column: Any) -> None:
-    """Refuse empty, endless or NUL-bearing ids, with their place."""
-    row, fault = first_null(column), "empty id"
-    if row is None and column.type == pa.string():
+    """Refuse empty, endless or NUL-bearing ids, with their places."""
+    rows, fault = _rows(pc.is_null(column)) if column.null_count else _NO_ROWS, "empty id"
+    if not rows.size and column.type == pa.string():
         lengths = pc.utf8_length(column)
         low, high = pc.min_max(lengths).as_py().values()
         if low == 0:
-            row = pc.index(lengths, 0).as_py()
+            rows = _rows(pc.equal(lengths, 0))
         elif high > _LONGEST:
-            row, fault = pc.index(lengths, high).as_py(), f"the id has {high:,} characters"
+            rows, fault = _rows(pc.greater(lengths, _LONGEST)), f"the id has {high:,} characters"
         elif pc.any(pc.match_substring(column, "\0")).as_py():
-            row = pc.index(pc.match_substring(column, "\0"), True).as_py()
-            fault = "the id has a zero byte"
-    if row is not None:
+            rows, fault = _rows(pc.match_substring(column, "\0")), "the id has a zero byte"
+    if rows.size:
         raise InputError(
-            f"{table.path.name}, {table.place(row)}, column {short(name)}: {fault}; "
-            "every row needs the id of a node"
+            f"{table.path.name}, {place(table, int(rows[0]))}, column {short(name)}: {fault}; "
+            f"every row needs the id of a node{also(table, rows[1:])}"
         )
+
+
+def _rows(mask: Any) -> NDArray[np.int64]:
+    return np.flatnonzero(pc.fill_null(mask, False).to_numpy())
+
+
+def without_points(columns: Sequence[tuple[Table, str, Any]]) -> list[Any]:
+    """Return id columns; those with 7.0 for every 7 as integers, with a remark, if others have 7.
+
+    A program that keeps integers as floating-point numbers writes them so. Each column must hold
+    integers throughout, or points throughout; otherwise all stay as they are written.
+    """
+    found = [column for _, _, column in columns]
+    texts = [side for side, column in enumerate(found) if not _is_integer(column)]
+    if not texts or len(texts) == len(found) or not all(_has_points(found[k]) for k in texts):
+        return found
+    for side in texts:
+        table, name, column = columns[side]
+        table.remarks.append(
+            f"{table.path.name}, column {short(name)}: whole numbers with a point "
+            f"({short(column[0].as_py())}) read as integers"
+        )
+        found[side] = pc.replace_substring_regex(column, r"\.0+$", "").cast(pa.int64())
+    return found
+
+
+def _has_points(column: Any) -> bool:
+    if not re.fullmatch(_WITH_POINT, column[0].as_py()):
+        return False
+    return bool(pc.all(pc.match_substring_regex(column, f"^{_WITH_POINT}$")).as_py())
 
 
 def _is_integer(column: Any) -> bool:
@@ -59,6 +93,15 @@ def _pieces(column: Any) -> list[NDArray[np.int64]]:
 
 
 def _strings(column: Any) -> NDArray[np.str_]:
+    lengths = pc.min_max(pc.utf8_length(column)).as_py()
+    longest = lengths["max"] or 1
+    size, held = 4 * longest * len(column), int(pc.sum(pc.utf8_length(column)).as_py() or 0)
+    if size > BOMB_BYTES and size > _MOST_WIDER * held:
+        raise InputError(
+            f"one node id has {longest:,} characters, the others are short: all {len(column):,} "
+            f"ids would take {size / 2**30:,.1f} GB, each as much as the longest; shorten that id"
+        )
+    need(size, f"a list of {len(column):,} ids of up to {longest:,} characters")
     return np.array(column.to_pylist(), dtype=np.str_)
 
 
@@ -107,14 +150,20 @@ def _index_in(column: Any, values: Any) -> NDArray[np.int32]:
     return np.concatenate([chunk.to_numpy() for chunk in found.chunks])
 
 
-def first_repeat(column: Any) -> tuple[int, int] | None:
-    """Return two rows that hold the same id, the later one being the first that repeats."""
+def repeats(column: Any) -> tuple[int, NDArray[np.int64]] | None:
+    """Return the rows that repeat an earlier id, and the row that the first of them repeats."""
+    if _is_integer(column):
+        values = column.to_numpy()
+        if (values[1:] > values[:-1]).all():
+            return None
     codes = column.combine_chunks().dictionary_encode().indices.to_numpy()
     if codes.size == 0 or int(codes.max()) + 1 == codes.size:
         return None
     _, first = np.unique(codes, return_index=True)
-    later = int(np.flatnonzero(~np.isin(np.arange(codes.size), first))[0])
-    return int(first[codes[later]]), later
+    is_later = np.ones(codes.size, np.bool_)
+    is_later[first] = False
+    later = np.flatnonzero(is_later)
+    return int(first[codes[later[0]]]), later
 
 
 def find_ids(columns: Sequence[Any], nodes: Any) -> tuple[list[NDArray[np.int32]], NDArray[Any]]:

@@ -6,8 +6,10 @@ import csv
 import io
 from collections.abc import Iterator, Sequence
 
-from heterophily.data.labels import NUMBER, short
+from heterophily.data.labels import NUMBER
+from heterophily.data.wording import short
 
+SHOWN = 20  # problems of a file that are named at once
 Lines = tuple[bytes, int]  # the data rows, and the line of the file on which they begin
 
 
@@ -25,16 +27,25 @@ def _records(
         before = reader.line_num
 
 
-def line_of_row(lines: Lines, delimiter: str, row: int) -> int:
-    """Return the line of the file on which data row ``row`` (from 0) begins.
+def lines_of_rows(lines: Lines, delimiter: str, rows: Sequence[int]) -> list[int | None]:
+    """Return the lines of the file on which data rows (from 0) begin, in one reading.
 
-    >>> line_of_row((b"a,b\\n\\nc,d\\n", 2), ",", 1)
-    4
+    ``None`` where that cannot be told.
+
+    >>> lines_of_rows((b"a,b\\n\\nc,d\\n", 2), ",", [1, 0])
+    [4, 2]
     """
-    for index, (line, _) in enumerate(_records(lines, delimiter)):
-        if index == row:
-            return line
-    return lines[1] + row
+    found: dict[int, int] = {}
+    last, wanted = max(rows, default=-1), set(rows)
+    try:
+        for index, (line, _) in enumerate(_records(lines, delimiter)):
+            if index > last:
+                break
+            if index in wanted:
+                found[index] = line
+    except csv.Error:  # a cell longer than the csv module takes
+        return [found.get(row) for row in rows]
+    return [found.get(row, lines[1] + row) for row in rows]
 
 
 def unclosed_quote(lines: Lines, delimiter: str) -> int | None:
@@ -44,36 +55,54 @@ def unclosed_quote(lines: Lines, delimiter: str) -> int | None:
         for line, cells in _records(lines, delimiter, strict=True):
             last = line + 1 + sum(cell.count("\n") for cell in cells)
     except csv.Error as error:
-        return last if "unexpected end" in str(error) else None
+        reasons = ("unexpected end", "field larger")  # a quote that is never closed gives both
+        return last if any(reason in str(error) for reason in reasons) else None
     return None
 
 
-def find_problem(
+def find_problems(
     lines: Lines, delimiter: str, columns: Sequence[str], numbers: Sequence[str], advice: str
-) -> str | None:
-    """Describe the first row that is not text, has too many cells, or a cell that is no number."""
+) -> list[str]:
+    """Describe the rows that are not text, have too many cells, or a cell that is no number.
+
+    The first SHOWN of them; the first one says what to do.
+    """
     places = [(columns.index(name), name) for name in numbers]
+    found: list[str] = []
     row = 0
     try:
         for row, (line, cells) in enumerate(_records(lines, delimiter), start=1):
+            if len(found) >= SHOWN:
+                break
             place = f"line {line} (data row {row})"
-            if not "".join(cells).isascii():
-                try:
-                    "".join(cells).encode("utf-8")
-                except UnicodeEncodeError:
-                    return f"{place}: not UTF-8 text; save the file as UTF-8"
+            if not "".join(cells).isascii() and not _is_utf8(cells):
+                found.append(_with(f"{place}: not UTF-8 text", "save the file as UTF-8", found))
+                continue
             if len(cells) != len(columns):
-                return (
-                    f"{place}: {len(cells)} cells, expected {len(columns)} "
+                remedy = (
                     f"(columns separated by {delimiter!r}); quote a value that contains it, or "
                     "pass another delimiter"
                 )
+                expected = f"{place}: {len(cells)} cells, expected {len(columns)}"
+                found.append(f"{expected} {remedy}" if not found else expected)
+                continue
             for index, name in places:
                 if cells[index] and not NUMBER.fullmatch(cells[index]):
-                    return (
-                        f"{place}, column {short(name)}: {short(cells[index])} is not a number; "
-                        f"{advice}"
-                    )
+                    text = f"{place}, column {short(name)}: {short(cells[index])} is not a number"
+                    found.append(_with(text, advice, found))
     except csv.Error as error:
-        return f"after data row {row}: {error}"
-    return None
+        found.append(f"after data row {row}: {error}")
+    return found[:SHOWN]
+
+
+def _with(text: str, remedy: str, found: Sequence[str]) -> str:
+    """Add what to do to the first of several problems."""
+    return text if found else f"{text}; {remedy}"
+
+
+def _is_utf8(cells: Sequence[str]) -> bool:
+    try:
+        "".join(cells).encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True

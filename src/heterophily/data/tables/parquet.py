@@ -10,10 +10,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from heterophily.data.labels import short
+from heterophily.data.memory import need, refuse_bomb
+from heterophily.data.tables.seal import is_intact, names_fit
 from heterophily.data.tables.table import check_columns
+from heterophily.data.wording import short
 from heterophily.errors import InputError
 
+_CHANGED = "was changed after it was written: its columns do not fit their checksums"
 _DAMAGED = "is not a readable Parquet file; it may be cut off or of another kind"
 
 
@@ -37,17 +40,24 @@ class ParquetTable:
     def __init__(self, path: Path) -> None:
         self.path, self.has_header, self.remarks = path, True, list[str]()
         try:
-            self._file = pq.ParquetFile(path)
-        except (pa.ArrowException, OSError) as error:
+            self._file = pq.ParquetFile(path, page_checksum_verification=True)
+            self._seal = self._file.schema_arrow.metadata
+            self.columns: list[str] = list(self._file.schema_arrow.names)
+            is_ours = names_fit(self._seal, self.columns)
+        except (pa.ArrowException, OSError, ValueError) as error:
             raise InputError(f"{path.name} {_DAMAGED}") from error
-        self.columns: list[str] = list(self._file.schema_arrow.names)
+        if not is_ours:
+            raise InputError(f"{path.name} {_CHANGED}")
         check_columns(self)
         if self._file.metadata.num_rows == 0:
             raise InputError(f"{path.name} has columns but no rows")
 
-    def place(self, row: int) -> str:
-        """Say which row it is, counted from 1."""
-        return f"row {row + 1}"
+    def places(self, rows: Sequence[int]) -> list[str]:
+        """Say which rows they are, counted from 1."""
+        return [f"row {row + 1}" for row in rows]
+
+    def release(self) -> None:
+        """Let go of what is held (nothing)."""
 
     def read(
         self,
@@ -55,20 +65,33 @@ class ParquetTable:
         ids: Sequence[str] = (),
         numbers: Sequence[str] = (),
         words: Sequence[str] = (),
+        cells: Sequence[str] = (),
         advice: str = "",
     ) -> dict[str, Any]:
-        """Return columns: ids as int64 or string, numbers as float64, words as string (or null)."""
-        wanted = list(dict.fromkeys([*ids, *numbers, *words]))
+        """Return columns: ids as int64 or string, numbers as float64, words as string (or null).
+
+        ``cells`` are left as the file has them.
+        """
+        wanted = list(dict.fromkeys([*ids, *numbers, *words, *cells]))
+        rows, place = self._file.metadata.num_rows, self.path.name
+        unpacked = 8 * rows * len(wanted)
+        refuse_bomb(place, held=self.path.stat().st_size, unpacked=unpacked)
+        need(3 * unpacked, f"{place}: {rows:,} rows of {len(wanted)} columns")
         try:
             table = self._file.read(columns=wanted)
-        except (pa.ArrowException, OSError) as error:
+            is_ours = is_intact(self._seal, table)
+        except (pa.ArrowException, OSError, ValueError) as error:
             raise InputError(f"{self.path.name} {_DAMAGED}") from error
+        if not is_ours:
+            raise InputError(f"{self.path.name} {_CHANGED}")
         found = {}
         for name in wanted:
             column = table.column(name)
             if pa.types.is_dictionary(column.type):
                 column = column.cast(column.type.value_type)
-            if name in numbers:
+            if name in cells:
+                found[name] = column
+            elif name in numbers:
                 found[name] = self._number(name, column, advice)
             else:
                 found[name] = (self._id if name in ids else self._word)(name, column)
@@ -82,6 +105,14 @@ class ParquetTable:
     def _id(self, name: str, column: Any) -> Any:
         if _is_text(column.type):
             return column.cast(pa.string())
+        if pa.types.is_floating(column.type):  # as pandas keeps integers beside an empty cell
+            whole = pc.cast(column, pa.int64(), safe=False)
+            if column.null_count == 0 and pc.all(pc.equal(column, whole)).as_py():
+                self.remarks.append(
+                    f"{self.path.name}, column {short(name)}: whole numbers with a point read as "
+                    "integers"
+                )
+                return whole
         if not pa.types.is_integer(column.type):
             raise self._refuse(name, column.type, "ids: whole numbers or strings")
         try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -13,19 +13,29 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from heterophily.data.adjacency import Direction, SelfLoops, adjacency_from_edges
+from heterophily.data.encode.encoder import Encoder
 from heterophily.data.graph import Graph
-from heterophily.data.labels import short
+from heterophily.data.leaks import leak_remarks
 from heterophily.data.tables.columns import (
     EdgeColumns,
     NodeColumns,
     edge_columns,
     node_columns,
 )
-from heterophily.data.tables.ids import check_ids, find_ids, first_repeat, number_ids, same_kind
-from heterophily.data.tables.nodes import read_features, read_labels, read_splits
+from heterophily.data.tables.features import encoded_features, plain_features
+from heterophily.data.tables.ids import (
+    check_ids,
+    find_ids,
+    number_ids,
+    repeats,
+    same_kind,
+    without_points,
+)
+from heterophily.data.tables.nodes import read_labels, read_splits
 from heterophily.data.tables.parquet import ParquetTable
-from heterophily.data.tables.table import Table, first_null, suffix_of
+from heterophily.data.tables.table import Table, also, place, suffix_of
 from heterophily.data.tables.text import TextTable
+from heterophily.data.wording import short
 from heterophily.errors import InputError
 
 FileName = str | PathLike[str]
@@ -43,6 +53,10 @@ def read_tables(
     features: Sequence[str] | None = None,
     ignore: Sequence[str] = (),
     split: str | None = None,
+    labels_are_classes: bool = False,
+    columns: Mapping[str, str] | None = None,
+    encode: bool = True,
+    encoder: Encoder | None = None,
     delimiter: str | None = None,
     has_header: bool = True,
     direction: Direction = "drop",
@@ -68,10 +82,20 @@ def read_tables(
         Node columns. By default id/node/node_id, else the first; label/y/class; split, or
         split_0, split_1, ... for several splits. Labels are class names or whole numbers, empty =
         unlabelled. Split cells are train, val (valid, validation), test or empty.
+    labels_are_classes
+        Take every distinct label as a class, even if the column looks like numbers on a scale,
+        several labels in a cell, or ids (see :mod:`heterophily.data.targets`).
     features, ignore
         Node columns that are features; by default all that are left, without those in ``ignore``.
-        They must be numbers. A matrix of 16 columns or more of which less than 30 % are non-zero
-        is kept as CSR.
+        A matrix of 16 columns or more of which less than 30 % are non-zero is kept as CSR.
+    columns
+        Kinds of some feature columns (see :data:`~heterophily.data.encode.kinds.KINDS`), such as
+        ``{"zip": "category", "joined": "date"}``; those of the others are guessed.
+    encode
+        ``False``: all feature columns must be numbers, without empty cells, and stay as they are.
+    encoder
+        Encode the columns as another graph's were (``graph.encoder``) instead of learning from
+        this table; remarks tell which columns look different.
     delimiter, has_header
         Of text files. Without a header the columns are called 1, 2, 3, ...
     direction, self_loops
@@ -98,13 +122,31 @@ def read_tables(
         numbers, node_ids = number_ids(same_kind(*ends))
     else:
         node_table = _open(nodes, delimiter, has_header)
-        columns = node_columns(
+        if encoder is not None:
+            features = [column for column in encoder.names if column in node_table.columns]
+        chosen_nodes = node_columns(
             node_table, node_id=node_id, label=label, split=split, features=features, ignore=ignore
         )
+        node_column, parts = _read_nodes(
+            node_table,
+            chosen_nodes,
+            labels_are_classes=labels_are_classes,
+            kinds=columns,
+            encode=encode,
+            encoder=encoder,
+        )
+        node_table.release()
+        pa.default_memory_pool().release_unused()  # its columns are features now
         ends, weights = _read_edges(edge_table, chosen)
-        if columns.by_position:
-            _refuse_id_as_header(node_table, [columns.node_id], ends)
-        node_column, parts = _read_nodes(node_table, columns)
+        if chosen_nodes.by_position:
+            _refuse_id_as_header(node_table, [chosen_nodes.node_id], ends)
+        *ends, node_column = without_points(
+            [
+                (edge_table, chosen.source, ends[0]),
+                (edge_table, chosen.target, ends[1]),
+                (node_table, chosen_nodes.node_id, node_column),
+            ]
+        )
         first, second, known = same_kind(*ends, node_column)
         numbers, node_ids = find_ids([first, second], known)
         _refuse_unknown(edge_table, chosen, ends, numbers, node_table)
@@ -175,11 +217,20 @@ def _refuse_id_as_header(table: Table, names: Sequence[str], ids: Sequence[Any])
             )
 
 
-def _read_nodes(table: Table, columns: NodeColumns) -> tuple[Any, dict[str, Any]]:
+def _read_nodes(
+    table: Table,
+    columns: NodeColumns,
+    *,
+    labels_are_classes: bool,
+    kinds: Mapping[str, str] | None,
+    encode: bool,
+    encoder: Encoder | None,
+) -> tuple[Any, dict[str, Any]]:
     """Return the id column, and the labels, features and splits as fields of a graph."""
     found = table.read(
         ids=[columns.node_id],
-        numbers=columns.features,
+        numbers=() if encode else columns.features,
+        cells=columns.features if encode else (),
         words=[*columns.splits] + ([] if columns.label is None else [columns.label]),
         advice="features are numbers: correct it, or leave the column out (ignore=, --ignore)",
     )
@@ -188,21 +239,30 @@ def _read_nodes(table: Table, columns: NodeColumns) -> tuple[Any, dict[str, Any]
     parts: dict[str, Any] = {"splits": read_splits(table, columns.splits, found)}
     if columns.label is not None:
         parts["labels"], parts["class_names"] = read_labels(
-            table, columns.label, found[columns.label]
+            table, columns.label, found[columns.label], labels_are_classes=labels_are_classes
         )
-    parts["features"] = read_features(table, columns.features, found)
+    cells = {name: found.pop(name) for name in columns.features}
+    labels = parts.get("labels")
+    if not encode:
+        parts["features"] = plain_features(table, cells)
+        table.remarks += leak_remarks(parts["features"], labels, names=columns.features)
+        parts["feature_names"] = columns.features or None
+        return node_column, parts
+    parts |= encoded_features(
+        table, cells, num_rows=len(node_column), labels=labels, kinds=kinds, encoder=encoder
+    )
     return node_column, parts
 
 
 def _check_node_ids(table: Table, name: str, column: Any) -> None:
     check_ids(table, name, column)
-    repeat = first_repeat(column)
-    if repeat is not None:
-        first, later = repeat
+    found = repeats(column)
+    if found is not None:
+        first, later = found
         raise InputError(
-            f"{table.path.name}, {table.place(later)}, column {short(name)}: node id "
-            f"{short(column[later].as_py())} was already on {table.place(first)}; keep one row "
-            "per node"
+            f"{table.path.name}, {place(table, int(later[0]))}, column {short(name)}: node id "
+            f"{short(column[int(later[0])].as_py())} was already on {place(table, first)}; keep "
+            f"one row per node{also(table, later[1:])}"
         )
 
 
@@ -230,26 +290,30 @@ def _refuse_unknown(
     numbers: list[NDArray[np.int32]],
     node_table: Table,
 ) -> None:
-    unknown = [np.flatnonzero(end < 0)[:1] for end in numbers]
-    rows = [(int(at[0]), side) for side, at in enumerate(unknown) if at.size]
-    if rows:
-        row, side = min(rows)
+    is_unknown = [end < 0 for end in numbers]
+    rows = np.flatnonzero(is_unknown[0] | is_unknown[1])
+    if rows.size:
+        row = int(rows[0])
+        side = 0 if is_unknown[0][row] else 1
         raise InputError(
-            f"{table.path.name}, {table.place(row)}, column "
+            f"{table.path.name}, {place(table, row)}, column "
             f"{short((chosen.source, chosen.target)[side])}: node "
             f"{short(ends[side][row].as_py())} is not in {node_table.path.name}; add it there or "
-            "remove the edge"
+            f"remove the edge{also(table, rows[1:])}"
         )
 
 
 def _read_weights(table: Table, name: str, found: dict[str, Any]) -> NDArray[np.float64]:
     column = found.pop(name)
-    row, fault = first_null(column), "empty cell; give every edge a weight"
     weights: NDArray[np.float64] = column.to_numpy()
-    if row is None:
-        bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
-        if bad.size:
-            row, fault = int(bad[0]), f"weight {weights[bad[0]]}; weights are finite, not negative"
-    if row is not None:
-        raise InputError(f"{table.path.name}, {table.place(row)}, column {short(name)}: {fault}")
+    rows, fault = np.flatnonzero(np.isnan(weights)), "empty cell; give every edge a weight"
+    if not column.null_count:
+        rows = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
+        if rows.size:
+            fault = f"weight {weights[rows[0]]}; weights are finite, not negative"
+    if rows.size:
+        raise InputError(
+            f"{table.path.name}, {place(table, int(rows[0]))}, column {short(name)}: {fault}"
+            f"{also(table, rows[1:])}"
+        )
     return weights

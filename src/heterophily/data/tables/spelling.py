@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 _PIECE = 1 << 18  # bytes looked at at a time: fits the second-level cache
@@ -36,6 +39,21 @@ def canonical_length(numbers: NDArray[np.int64]) -> int:
         for exponent in range(1, len(str(-low))):
             total += int(np.count_nonzero(numbers <= -(10**exponent)))
     return total
+
+
+def integers_if_canonical(column: Any) -> Any:
+    """Return a text column as int64 if every cell is an integer written in the canonical way.
+
+    >>> import pyarrow as pa
+    >>> integers_if_canonical(pa.chunked_array([["7", "007"]])).type
+    DataType(string)
+    """
+    try:
+        numbers = column.cast(pa.int64())
+    except pa.ArrowInvalid:
+        return column
+    total = sum(canonical_length(chunk.to_numpy()) for chunk in numbers.drop_null().chunks)
+    return numbers if total == (pc.sum(pc.binary_length(column)).as_py() or 0) else column
 
 
 def is_unusual(text: NDArray[np.uint8], delimiter: str) -> bool:

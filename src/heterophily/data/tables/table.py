@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from heterophily.data.labels import short
+from heterophily.data.tables.locate import SHOWN
+from heterophily.data.wording import short
 from heterophily.errors import InputError
 
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": None}  # None: seen from the text
@@ -30,17 +32,37 @@ class Table(Protocol):
         ids: Sequence[str] = (),
         numbers: Sequence[str] = (),
         words: Sequence[str] = (),
+        cells: Sequence[str] = (),
         advice: str = "",
     ) -> dict[str, Any]:
         """Return columns: ids as int64 or string, numbers as float64, words as string (or null).
 
+        ``cells`` keep their type, or have the one that fits all of them.
         ``advice`` ends the message about a cell that is no number.
         """
         ...
 
-    def place(self, row: int) -> str:
-        """Say where data row ``row`` (from 0) is, for a message."""
+    def release(self) -> None:
+        """Let go of the bytes of the file, after the columns were read."""
         ...
+
+    def places(self, rows: Sequence[int]) -> list[str]:
+        """Say where data rows (from 0) are, for a message."""
+        ...
+
+
+def place(table: Table, row: int) -> str:
+    """Say where a data row (from 0) is, for a message."""
+    return table.places([row])[0]
+
+
+def also(table: Table, rows: Sequence[int] | NDArray[Any]) -> str:
+    """Say where the same problem occurs again: the end of a message; nothing if it does not."""
+    if not len(rows):
+        return ""
+    shown = [int(row) for row in rows[: SHOWN - 1]]
+    more = f", ... ({len(rows) + 1:,} in all)" if len(rows) > len(shown) else ""
+    return f"; also {', '.join(table.places(shown))}{more}"
 
 
 def suffix_of(path: Path) -> str:

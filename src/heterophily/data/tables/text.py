@@ -15,13 +15,21 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
-from heterophily.data.tables.locate import find_problem, line_of_row, unclosed_quote
-from heterophily.data.tables.spelling import canonical_length, count_quotes, is_unusual
+from heterophily.data.memory import need, refuse_bomb
+from heterophily.data.tables.locate import find_problems, lines_of_rows, unclosed_quote
+from heterophily.data.tables.spelling import (
+    canonical_length,
+    count_quotes,
+    integers_if_canonical,
+    is_unusual,
+)
 from heterophily.data.tables.table import DELIMITERS, check_columns, suffix_of
 from heterophily.errors import InputError
 
 _BOM = b"\xef\xbb\xbf"
 _BLOCK = 1 << 22  # bytes that pyarrow parses at a time
+_CHUNK = 1 << 20
+_LONGEST_HEADER = 1 << 20  # bytes, when it is quoted over several lines
 _USUAL = (",", "\t", ";", "|", " ")
 
 
@@ -31,8 +39,13 @@ def _contents(path: Path, is_gzip: bool) -> Any:
         with pa.memory_map(str(path)) as mapped:
             return mapped.read_buffer()
     try:
+        held, content = path.stat().st_size, bytearray()
         with gzip.open(path) as stream:
-            return pa.py_buffer(stream.read())
+            while chunk := stream.read(_CHUNK):
+                content += chunk
+                refuse_bomb(path.name, held=held, unpacked=len(content))
+                need(4 * len(content), f"{path.name}, unpacked to {len(content):,} bytes or more,")
+        return pa.py_buffer(content)
     except gzip.BadGzipFile as error:
         raise InputError(f"{path.name} is not a gzip file, though its name ends in .gz") from error
     except (EOFError, zlib.error) as error:
@@ -52,9 +65,8 @@ class TextTable:
         if delimiter is not None and (len(delimiter) != 1 or not delimiter.isascii()):
             raise InputError(f"delimiter={delimiter!r}; it must be one ASCII character")
         self.path, self.has_header, self.remarks = path, has_header, list[str]()
-        self._contents = _contents(path, suffix.endswith(".gz"))
         usual = DELIMITERS[suffix.removesuffix(".gz")]
-        self._body, self._first_line, first = self._split_header(delimiter or usual)
+        self._begin, self._first_line, first = self._split_header(delimiter or usual)
         if has_header:
             self.columns = first
             check_columns(self)
@@ -63,10 +75,23 @@ class TextTable:
         if len(first) == 1 and delimiter is None:
             self._suspect_delimiter(first[0])
 
+    @cached_property
+    def _contents(self) -> Any:
+        return _contents(self.path, suffix_of(self.path).endswith(".gz"))
+
+    @cached_property
+    def _body(self) -> Any:
+        return self._contents.slice(self._begin)
+
+    def release(self) -> None:
+        """Let go of the bytes of the file; they are read again when a message needs them."""
+        self.__dict__.pop("_contents", None)
+        self.__dict__.pop("_body", None)
+
     # --- the beginning of the file ------------------------------------------------------------
 
-    def _split_header(self, delimiter: str | None) -> tuple[Any, int, list[str]]:
-        """Return the bytes of the data rows, the line they start on and the first row."""
+    def _split_header(self, delimiter: str | None) -> tuple[int, int, list[str]]:
+        """Return where the data rows begin, the line they start on and the first row."""
         start, line, comments = 0, 1, 0
         view = memoryview(self._contents)
         if bytes(view[:3]) == _BOM:
@@ -87,14 +112,26 @@ class TextTable:
             delimiter = _guess_delimiter(text)
             self.remarks.append(f"{self.path.name}: columns separated by {delimiter!r}")
         self.delimiter = delimiter
-        record, lines = text, 1
-        while record.count('"') % 2 and (more := self._line_end(end)) > end:  # a quoted line end
-            record += self._decoded(bytes(view[end:more]), line + lines)
+        pieces, lines, is_open = [text], 1, text.count('"') % 2 == 1
+        while is_open and (more := self._line_end(end)) > end:  # a quoted line end
+            piece = self._decoded(bytes(view[end:more]), line + lines)
+            is_open = is_open != (piece.count('"') % 2 == 1)
+            pieces.append(piece)
             end, lines = more, lines + 1
-        first = next(csv.reader(io.StringIO(record, newline=""), delimiter=delimiter))
+            if is_open and end - start > _LONGEST_HEADER:
+                break
+        if is_open:
+            raise InputError(
+                f'{self.path.name}, line {line}: a quote (") is opened and never closed'
+            )
+        record = io.StringIO("".join(pieces), newline="")
+        try:
+            first = next(csv.reader(record, delimiter=delimiter))
+        except csv.Error as error:
+            raise InputError(f"{self.path.name}, line {line}: {error}") from error
         if self.has_header:
             start, line = end, line + lines
-        return self._contents.slice(start), line, first
+        return start, line, first
 
     def _line_end(self, start: int) -> int:
         """Return where the line that begins at ``start`` ends (after its line end)."""
@@ -134,20 +171,26 @@ class TextTable:
         ids: Sequence[str] = (),
         numbers: Sequence[str] = (),
         words: Sequence[str] = (),
+        cells: Sequence[str] = (),
         advice: str = "",
     ) -> dict[str, Any]:
         """Return columns: ids as int64 or string, numbers as float64, words as string (or null).
 
+        ``cells`` are numbers, dates or text, as all cells of the column allow.
         Integers are taken for ids only when each is written in the one canonical way: where an id
         has a leading zero, a sign or a space, the ids of that column are strings.
         """
         types = {**dict.fromkeys(numbers, pa.float64()), **dict.fromkeys(words, pa.string())}
-        table = self._parse([*ids, *numbers, *words], types, advice)
+        if words or cells:  # other columns hold blanks and quotes: look at the ids themselves
+            types |= dict.fromkeys(ids, pa.string())
+        table = self._parse([*ids, *numbers, *words, *cells], types, advice)
         if table is None or table.num_rows == 0:
             raise InputError(f"{self.path.name} has a header but no rows")
         found = {name: table.column(name) for name in table.column_names}
         del table
         pa.default_memory_pool().release_unused()  # what the parser no longer needs
+        if words or cells:
+            return found | {name: integers_if_canonical(found[name]) for name in ids}
         doubtful = [name for name in ids if found[name].type != pa.string()]
         if self._is_canonical(found) or (
             all(found[name].type == pa.int64() for name in doubtful) and not self._is_unusual
@@ -214,17 +257,22 @@ class TextTable:
     def _explain(self, error: Exception, types: dict[str, Any], advice: str) -> NoReturn:
         """Find the offending line by a slow second reading and name it."""
         numbers = [name for name, kind in types.items() if kind == pa.float64()]
-        problem = find_problem(self._lines(), self.delimiter, self.columns, numbers, advice)
-        if problem is not None:
-            raise InputError(f"{self.path.name}, {problem}") from error
+        problems = find_problems(self._lines(), self.delimiter, self.columns, numbers, advice)
+        if problems:
+            more = f"; also {'; '.join(problems[1:])}" if problems[1:] else ""
+            raise InputError(f"{self.path.name}, {problems[0]}{more}") from error
         raise InputError(f"{self.path.name}: {str(error).splitlines()[0]}") from error
 
     def _lines(self) -> tuple[bytes, int]:
         return bytes(memoryview(self._body)), self._first_line
 
-    def place(self, row: int) -> str:
-        """Say on which line data row ``row`` (from 0) begins."""
-        return f"line {line_of_row(self._lines(), self.delimiter, row)} (data row {row + 1})"
+    def places(self, rows: Sequence[int]) -> list[str]:
+        """Say on which lines data rows (from 0) begin."""
+        lines = lines_of_rows(self._lines(), self.delimiter, rows)
+        return [
+            f"data row {row + 1}" if line is None else f"line {line} (data row {row + 1})"
+            for line, row in zip(lines, rows, strict=True)
+        ]
 
     @cached_property
     def _has_quotes(self) -> bool:

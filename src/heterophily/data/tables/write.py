@@ -17,6 +17,7 @@ import scipy.sparse as sp
 from heterophily.data.atomic import atomic_path
 from heterophily.data.graph import Graph
 from heterophily.data.splits import PARTS
+from heterophily.data.tables.seal import sealed
 from heterophily.data.tables.table import DELIMITERS, suffix_of
 from heterophily.errors import InputError
 
@@ -85,7 +86,7 @@ def _node_table(graph: Graph) -> Any:
 
 def _write(table: Any, path: Path, suffix: str) -> None:
     if suffix == ".parquet":
-        pq.write_table(table, path)
+        pq.write_table(sealed(table), path, write_page_checksum=True)
         return
     delimiter = DELIMITERS[suffix.removesuffix(".gz")] or "\t"
     options = pa_csv.WriteOptions(delimiter=delimiter, include_header=False)

@@ -14,6 +14,7 @@ from heterophily.errors import InputError
 SIDE = 1000
 _COLUMNS = 30  # features are reduced to so many before t-SNE
 _FEWEST = 5
+_LARGEST, _SMALLEST = 1e9, 1e-9  # beyond, float32 loses squares or differences
 
 
 def feature_rows(graph: Graph, nodes: NDArray[np.int64], *, seed: int) -> NDArray[np.float32]:
@@ -39,22 +40,60 @@ def feature_rows(graph: Graph, nodes: NDArray[np.int64], *, seed: int) -> NDArra
 
 
 def embed(rows: NDArray[Any], *, seed: int) -> list[list[int]]:
-    """Return a t-SNE map of rows (n, d) as two lists of whole numbers from 0 to 1000."""
+    """Return a t-SNE map of rows (n, d) as two lists of whole numbers from 0 to 1000.
+
+    Equal rows lie on one point when there are no others.
+
+    >>> embed(np.full((9, 2), 0.37), seed=0)[0]
+    [500, 500, 500, 500, 500, 500, 500, 500, 500]
+    """
     from sklearn.manifold import TSNE
 
     count = len(rows)
     if count < _FEWEST:
         raise InputError(f"t-SNE needs at least {_FEWEST} nodes, got {count}")
-    rows = np.asarray(rows, np.float32)
     if not np.isfinite(rows).all():
         raise InputError("t-SNE needs finite numbers; the model's output has others")
-    columns = rows.shape[1]
-    is_flat = columns < 2 or bool(np.isclose(rows.std(axis=0).max(), 0.0))
+    rows = _in_range(np.asarray(rows))
+    if rows.shape[1] == 0 or not np.ptp(rows, axis=0).any():
+        return [[SIDE // 2] * count, [SIDE // 2] * count]
     mapped = TSNE(
         perplexity=min(30.0, (count - 1) / 3),
-        init="random" if is_flat else "pca",
+        init=_start(rows, seed=seed),
         random_state=seed,
     ).fit_transform(rows)
+    if not np.isfinite(mapped).all():
+        raise InputError("t-SNE found no map: its coordinates are not finite numbers")
     low, span = mapped.min(axis=0), np.ptp(mapped, axis=0)
     scaled = np.round(SIDE * (mapped - low) / np.where(span > 0, span, 1)).astype(int)
     return [scaled[:, 0].tolist(), scaled[:, 1].tolist()]
+
+
+def _in_range(rows: NDArray[Any]) -> NDArray[np.float32]:
+    """Return rows as float32, scaled where their squares or differences would be lost in it."""
+    wide = rows.astype(np.float64)
+    largest = float(np.abs(wide).max(initial=0.0))
+    if largest >= _LARGEST:
+        wide /= largest
+    span = float(np.ptp(wide, axis=0).max(initial=0.0))
+    if 0 < span <= _SMALLEST:
+        wide = (wide - wide.mean(axis=0)) / span
+    return wide.astype(np.float32)
+
+
+def _start(rows: NDArray[np.float32], *, seed: int) -> NDArray[np.float32] | str:
+    """Return where t-SNE starts: the first two principal components, or "random".
+
+    scikit-learn divides the components by their spread. Where that is zero its start is not a
+    number, and its compiled tree then overflows the stack: so the start is made and checked here.
+    """
+    if rows.shape[1] < 2:
+        return "random"
+    from sklearn.decomposition import PCA
+
+    places = PCA(2, random_state=seed).fit_transform(rows)
+    spread = float(np.std(places[:, 0]))
+    if not (np.isfinite(places).all() and spread > 0):
+        return "random"
+    start = np.asarray(places / spread * 1e-4, np.float32)
+    return start if np.isfinite(start).all() else "random"

@@ -55,8 +55,12 @@ def maps_part(found: dict[str, Any]) -> str:
         if count < total
         else f"All {total:,} nodes."
     )
+    missing = "".join(
+        f"<p class='dim'>Not drawn: {safe(title)}: {safe(why)}.</p>"
+        for title, why in found.get("reasons", {}).items()
+    )
     return (
-        f"{legend(keys, kinds)}<div class='side'>{''.join(pictures)}</div>"
+        f"{legend(keys, kinds)}<div class='side'>{''.join(pictures)}</div>{missing}"
         f"<p class='dim small'>{said} t-SNE keeps neighbours together; distances between groups "
         "mean little. Hover a point for its node.</p>" + "".join(scripts)
     )

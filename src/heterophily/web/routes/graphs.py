@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, File, Form, UploadFile
 from fastapi.responses import FileResponse
+from pydantic import BaseModel, ValidationError
 from starlette.concurrency import run_in_threadpool
 
 from heterophily.errors import InputError, lookup
@@ -39,7 +40,7 @@ READING_SECONDS = 300.0
 @router.get("", response_model=list[GraphFacts], responses=responses())
 def list_graphs(server: ServerState) -> list[dict[str, Any]]:
     """List the graphs, the newest first."""
-    found = [read_json(server.folder.path / "graphs" / name / FACTS_FILE) for name in _ids(server)]
+    found = [_read_facts(server.folder.path / "graphs" / name) for name in _ids(server)]
     return [facts for facts in found if facts is not None]
 
 
@@ -104,9 +105,12 @@ async def open_example(asked: ExampleRequest, server: ServerState) -> dict[str, 
 
 async def _read(server: Server, name: str, folder: Path, request: dict[str, Any]) -> dict[str, Any]:
     """Let a worker read the files, keep the facts, start the diagnosis."""
-    job = await finished(
-        server.jobs, server.jobs.submit("import", request, graph=name), seconds=READING_SECONDS
-    )
+    submitted = server.jobs.submit("import", request, graph=name)
+    try:
+        job = await finished(server.jobs, submitted, seconds=READING_SECONDS)
+    except BaseException:  # it took too long, or the client went away
+        server.jobs.stop(submitted.id)
+        raise
     facts = {"id": name, "created": job.created, **job.result}
     write_json(folder / FACTS_FILE, facts)
     clean(server)
@@ -130,7 +134,7 @@ def remove(graph: IdPath, server: ServerState) -> None:
 @router.get("/{graph}/diagnosis", response_model=DiagnosisView, responses=responses(404, 409))
 def diagnosis(graph: IdPath, server: ServerState) -> dict[str, Any]:
     """Return the diagnosis of a graph, once it is there."""
-    found = read_json(server.folder.find("graphs", graph) / "diagnosis.json")
+    found = _checked(DiagnosisView, server.folder.find("graphs", graph) / "diagnosis.json")
     if found is not None:
         return found
     jobs = [job for job in _jobs(server, graph) if job.kind == "diagnosis"]
@@ -182,10 +186,24 @@ def _ids(server: Server) -> list[str]:
 
 
 def _facts(server: Server, graph: str) -> dict[str, Any]:
-    facts = read_json(server.folder.find("graphs", graph) / FACTS_FILE)
+    facts = _read_facts(server.folder.find("graphs", graph))
     if facts is None:
-        raise RefusedError(409, "the graph is still being read")
+        raise RefusedError(409, "the graph is still being read, or its files are damaged")
     return facts
+
+
+def _read_facts(folder: Path) -> dict[str, Any] | None:
+    facts = _checked(GraphFacts, folder / FACTS_FILE)
+    return facts if facts is not None and facts["id"] == folder.name else None
+
+
+def _checked(kind: type[BaseModel], path: Path) -> dict[str, Any] | None:
+    """Return the content of a file of ours; None if it is not there, not whole or not ours."""
+    found = read_json(path)
+    try:
+        return None if found is None else kind.model_validate(found).model_dump()
+    except ValidationError:
+        return None
 
 
 def _jobs(server: Server, graph: str) -> list[Job]:

@@ -3,10 +3,10 @@
 import { follow, get, getKnown } from "./api.js";
 import { heatMap, histogram, standing, strip } from "./charts.js";
 import { comparison } from "./comparison.js";
-import { announce, errorBox, h, percent, replace, spread, symbol, words } from "./dom.js";
+import { announce, errorBox, h, percent, replace, symbol, words } from "./dom.js";
 
-const KINDS = { homophilic: "Homophilic", harmless: "Harmless heterophily", harmful: "Harmful heterophily", little: "The graph adds little" };
-const CHANNELS = { own: "own features, X", low: "mean with neighbours, ÂX", high: "difference, X − ÂX", mixed: "all three side by side" };
+const KINDS = { homophilic: "Homophilic", harmless: "Harmless heterophily", harmful: "Harmful heterophily", little: "The graph adds little", "too-few": "Too few labels to tell" };
+const SOURCES = { own: "own features", average: "average with neighbours", neighbours: "neighbours' features", structure: "which neighbours", labels: "neighbours' labels", all: "everything from the graph" };
 
 export async function graph(page, asked) {
   const id = encodeURIComponent(asked);
@@ -50,7 +50,7 @@ function sections(diagnosis, facts, known) {
       verdict.notes.map((note) => h("p", { class: "alert" }, note))),
     h("div", { class: "grid two" },
       place && card("Where it stands", place, h("p", { class: "dim small" }, "Left and high: neighbours differ, yet aggregated labels keep the classes apart.")),
-      probe && card("What each channel knows", probeTable(probe)),
+      probe && card("What each source knows", probeTable(probe)),
       plots.local_homophily && card("Local homophily", histogram(plots.local_homophily), h("p", { class: "dim small" }, "Number of nodes. One mean hides whether all nodes are alike in this.")),
       plots.compatibility && card("Who is linked with whom", heatMap(plots.compatibility), h("p", { class: "dim small" }, "Percent of the edges of the row's class that lead to the column's class."))),
     card("Metrics", h("div", { class: "scroll" }, metricTable(metrics, verdict.metric_spreads ?? {}, known))),
@@ -72,19 +72,26 @@ function metricTable(metrics, spreads, known) {
 }
 
 function probeTable(probe) {
-  const against = (name) => {
-    const test = probe.comparisons[`${name}_against_own`];
-    if (!test) return "";
-    const p = test.p_value < 0.001 ? "p < 0.001" : `p = ${test.p_value.toFixed(3)}`;
-    return `${test.difference >= 0 ? "+" : "−"}${percent(Math.abs(test.difference))}, ${p}`;
+  const learners = Object.values(probe.scores);
+  const best = (setting) => {
+    const found = learners.map((scores) => scores[setting]).filter((score) => score !== undefined);
+    return found.length ? percent(Math.max(...found)) : "";
   };
+  const signed = (value) => `${value < 0 ? "−" : "+"}${percent(Math.abs(value))}`;
+  const against = ({ difference, interval }) => `${signed(difference)} (${signed(interval[0])} to ${signed(interval[1])})`;
+  const hasOwn = probe.average_against_own !== null;
+  const rows = hasOwn ? [["own", best("own"), "", ""], ["average", best("average"), "", against(probe.average_against_own)]] : [];
+  for (const [name, gain] of Object.entries(probe.gains)) rows.push([name, best(hasOwn ? name : `own+${name}`), hasOwn ? best(`own+${name}`) : "", against(gain)]);
+  const score = probe.score === "roc-auc" ? "ROC AUC × 100" : `${words(probe.score.replace("-", "_"))}, %`;
+  const base = hasOwn ? "own features" : "the largest class";
   return [
     h("div", { class: "scroll" }, h("table", {},
-      h("thead", {}, h("tr", {}, h("th", {}, "channel"), h("th", { class: "number" }, "accuracy, %"), h("th", { class: "number" }, "against own"))),
-      h("tbody", {}, Object.entries(probe.channels).map(([name, score]) => h("tr", {},
-        h("td", {}, h("b", {}, name), h("div", { class: "dim small" }, CHANNELS[name])),
-        h("td", { class: "number" }, spread(score.mean, score.std)),
-        h("td", { class: "number dim small" }, against(name))))))),
-    h("p", { class: "dim small" }, `Linear classifiers on ${probe.nodes.toLocaleString("en")} labelled nodes, ${probe.folds} folds × ${probe.repeats}; p from a corrected paired t-test.`),
+      h("thead", {}, h("tr", {}, h("th", {}, `source (${score})`), h("th", { class: "number" }, "alone"), hasOwn && h("th", { class: "number" }, "beside own"), h("th", { class: "number" }, `against ${base} (95 % interval)`))),
+      h("tbody", {}, rows.map(([name, alone, beside, told]) => h("tr", {},
+        h("td", {}, SOURCES[name] ?? name),
+        h("td", { class: "number" }, alone),
+        hasOwn && h("td", { class: "number" }, beside),
+        h("td", { class: "number dim small" }, told)))))),
+    h("p", { class: "dim small" }, `Held-out scores on ${probe.nodes.toLocaleString("en")} labelled nodes, ${probe.folds} folds × ${probe.repeats}: the better of linear classifiers${probe.tree_nodes ? " and boosted trees" : ""}.`),
   ];
 }

@@ -1,0 +1,1 @@
+"""What trained models reach with and without a graph, on real graphs."""

@@ -1,0 +1,141 @@
+"""Points in time, as people write them, to seconds since 1970."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from heterophily.data.encode.cells import (
+    Strange,
+    as_numpy,
+    is_number,
+    is_text,
+    is_time,
+    plain,
+    strange_cells,
+    without_missing,
+)
+
+FORMATS = (
+    "%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%d-%m-%Y",
+    "%m-%d-%Y", "%d %b %Y", "%b %d, %Y", "%b %d %Y", "%d-%b-%Y", "%d.%m.%y", "%m/%d/%y",
+    "%d/%m/%y", "%Y-%m", "%Y%m%d",
+)  # fmt: skip
+"""Ways of writing a day that are tried, each with and without a time of day behind it."""
+
+RIVALS = (
+    ("%m/%d/%Y", "%d/%m/%Y"),
+    ("%m-%d-%Y", "%d-%m-%Y"),
+    ("%m/%d/%y", "%d/%m/%y"),
+)
+"""Pairs of formats of which a column uses one: the one that fits more cells, else the first."""
+
+YEARS = (1000, 2999)
+"""Years outside of this range are no dates (a year written with two digits, mostly)."""
+
+_MANY = 2  # cells that a further format must add to be used
+_TIME = (
+    r"(?i)^(?P<day>.*?)(?:[t ]\s*(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})"
+    r"(?:[.,]\d+)?)?\s*(?P<half>[ap]m)?\s*(?:z|utc|gmt|[+-]\d{2}:?\d{2})?)?$"
+)
+_SECONDS_FROM = 1e11  # larger whole numbers are milliseconds, then micro-, then nanoseconds
+
+
+def seconds_of(column: Any, formats: Sequence[str]) -> tuple[NDArray[np.float64], Strange]:
+    """Return a column as seconds since 1970, NaN where a cell is missing or no date.
+
+    Offsets of time zones are not looked at. Whole numbers are years (1900 to 2100) or seconds,
+    milli-, micro- or nanoseconds since 1970, by their size.
+
+    >>> cells = pa.array(["1970-01-02", "3.1.1970", "soon", "1970-01-01 00:01"])
+    >>> values, strange = seconds_of(cells, ["%Y-%m-%d", "%d.%m.%Y"])
+    >>> values.tolist(), strange.texts
+    ([86400.0, 172800.0, nan, 60.0], ('soon',))
+    """
+    column = plain(column)
+    if is_time(column.type):
+        return as_numpy(column.cast(pa.timestamp("s"), safe=False).cast(pa.int64())), Strange()
+    if is_number(column.type) or pa.types.is_null(column.type):
+        return _from_numbers(as_numpy(column)), Strange()
+    if not is_text(column.type):
+        column = column.cast(pa.string())
+    given = without_missing(column)
+    coded = given.combine_chunks().dictionary_encode()
+    seconds = _parsed(coded.dictionary, formats)
+    values = seconds.take(coded.indices)
+    after = pa.chunked_array([values])
+    return as_numpy(after), strange_cells(given, after)
+
+
+def formats_of(words: Any) -> tuple[tuple[str, ...], float]:
+    """Return the formats that an Arrow array of texts uses, most frequent first, and the share.
+
+    The share is that of the texts which are a date in one of them.
+
+    >>> formats_of(pa.array(["2021-03-04", "2021-03-05 10:00", "1/31/2021", "2/28/2021", "x"]))
+    (('%Y-%m-%d', '%m/%d/%Y'), 0.8)
+    """
+    if not len(words):
+        return (), 0.0
+    fits = {name: pc.is_valid(_parsed(words, [name])).to_numpy(zero_copy_only=False)
+            for name in FORMATS}  # fmt: skip
+    for first, second in RIVALS:
+        del fits[second if fits[first].sum() >= fits[second].sum() else first]
+    chosen: list[str] = []
+    open_cells = np.ones(len(words), np.bool_)
+    while True:
+        gains = {name: int((fit & open_cells).sum()) for name, fit in fits.items()}
+        best = max(gains, key=lambda name: gains[name])
+        if gains[best] < (_MANY if chosen else 1):
+            return tuple(chosen), float(1 - open_cells.mean())
+        chosen.append(best)
+        open_cells &= ~fits[best]
+
+
+def _parsed(words: Any, formats: Sequence[str]) -> Any:
+    """Return texts as whole seconds since 1970 (int64), null where none of the formats fits."""
+    parts = pc.extract_regex(words, _TIME)
+    nothing = pa.scalar(None, pa.int64())
+    if len(words) == 0:
+        return pa.array([], pa.int64())
+    day = pc.struct_field(parts, "day")
+    days = pa.array([None] * len(words), pa.int64())
+    for name in formats:
+        stamp = pc.strptime(day, format=name, unit="s", error_is_null=True)
+        year = pc.year(stamp)
+        in_range = pc.and_(pc.greater_equal(year, YEARS[0]), pc.less_equal(year, YEARS[1]))
+        days = pc.coalesce(days, pc.if_else(in_range, stamp.cast(pa.int64()), nothing))
+    hour = _whole(pc.struct_field(parts, "hour"))
+    half = pc.utf8_lower(pc.struct_field(parts, "half"))
+    hour = pc.if_else(
+        pc.equal(half, "pm"),
+        pc.add(pc.if_else(pc.equal(hour, 12), 0, hour), 12),
+        pc.if_else(pc.and_(pc.equal(half, "am"), pc.equal(hour, 12)), 0, hour),
+    )
+    minutes = pc.add(pc.multiply(hour, 60), _whole(pc.struct_field(parts, "minute")))
+    seconds = pc.add(pc.multiply(minutes, 60), _whole(pc.struct_field(parts, "second")))
+    return pc.add(days, seconds)
+
+
+def _whole(texts: Any) -> Any:
+    filled = pc.if_else(pc.equal(texts, ""), "0", texts)
+    return pc.fill_null(filled.cast(pa.int64()), 0)
+
+
+def _from_numbers(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    present = values[~np.isnan(values)]
+    if not present.size:
+        return values
+    largest = float(np.abs(present).max())
+    if largest < 2200 and present.min() >= 1000:
+        years = np.where(np.isnan(values), 1970, np.floor(values)).astype(np.int64)
+        days = (years - 1970).astype("datetime64[Y]").astype("datetime64[D]").astype(np.int64)
+        return np.where(np.isnan(values), np.nan, days * 86400.0)
+    while largest > _SECONDS_FROM:
+        values, largest = values / 1000, largest / 1000
+    return values

@@ -1,0 +1,32 @@
+"""How values of a user's file are written in a message."""
+
+from __future__ import annotations
+
+
+def short(value: object, limit: int = 40) -> str:
+    """Quote a value for a message, cut if it is long.
+
+    >>> short("x" * 100, limit=8)
+    "'xxxxxxxx...'"
+    """
+    text = str(value)
+    return repr(text if len(text) <= limit else text[:limit] + "...")
+
+
+def listed(names: list[str] | tuple[str, ...], limit: int = 5) -> str:
+    """Quote the first names of a list, and say how many there are when some are left out.
+
+    >>> listed(["a", "b", "c"], limit=2)
+    "'a', 'b', ... (3 in all)"
+    """
+    shown = ", ".join(short(name) for name in names[:limit])
+    return shown + (f", ... ({len(names)} in all)" if len(names) > limit else "")
+
+
+def count(number: int, singular: str, plural: str | None = None) -> str:
+    """Write a number with its noun.
+
+    >>> count(1, "node"), count(2000, "node")
+    ('1 node', '2,000 nodes')
+    """
+    return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
