@@ -219,15 +219,9 @@ def model_folder() -> Attempt:
     from heterophily.training.config import TrainConfig
 
     graph, config = some_graph(), TrainConfig(max_epochs=3)
-    from heterophily.experiments.train import splits_of
-
-    splits = splits_of(graph, "random", None, 2, 0)
-    report = train(
-        "acm-gcn", graph, protocol="random", splits=splits, repeats=2, config=config, workers=1
-    )
+    report = train("acm-gcn", graph, repeats=2, config=config, workers=1)
     network = build.network_of(report, {}, config)
-    scored = build.score_report(report, graph, splits, network)
-    made = build.model_of_report(report, graph, splits, network, scored, seed=0)
+    made = build.model_of_report(report, network, build.calibrate_report(report), seed=0)
     folder = save_model(Path(tempfile.mkdtemp()) / "model", made)
     wanted = predict(load_model(folder), graph).probabilities
     card = json.loads((folder / CARD).read_text())

@@ -128,7 +128,7 @@ def _print(result: AutoResult, model: TrainedModel, *, seconds: float) -> None:
     print("  " + "; ".join(result.verdict.because))
     print(
         f"\nTried {len(result.trials)} candidates ({result.replicas} trainings, {seconds:.0f} s); "
-        f"mean validation {score}, * votes:"
+        f"mean validation {score}, * is in the ensemble:"
     )
     rows = [
         [
@@ -141,24 +141,24 @@ def _print(result: AutoResult, model: TrainedModel, *, seconds: float) -> None:
     ]
     print(plain(["  model", "setting", "splits", f"validation {score}"], rows))
     print(
-        f"\nChosen: {model.name}; {len(result.choice.trials)} setting(s), "
-        f"{len(result.choice.members)} members, validation {score} together "
+        f"\nChosen: {model.name}. The ensemble averages {len(result.choice.members)} trained "
+        f"networks of {len(result.choice.trials)} setting(s); their validation {score} is "
         f"{result.choice.score:.4f}."
     )
     estimate = result.estimate
     if result.is_refit:
         before = result.estimate_of_choice.evaluation
         print(
-            f"Trained again on folds of training and validation nodes: {len(model.votes)} members; "
-            f"test accuracy before {score_text(before.scores['accuracy'], before.sizes)}."
+            f"Trained again on folds of training and validation nodes: {len(model.votes)} "
+            f"networks; test accuracy before {score_text(before.scores['accuracy'], before.sizes)}."
         )
     sets = len(estimate.scores["accuracy"])
     print(
         f"On {estimate.test_nodes} held-out test nodes{f' in each of {sets} sets' * (sets > 1)}, "
-        "which no voting member saw in training or in validation:"
+        "which no network of the ensemble saw in training or in validation:"
     )
     print("\n".join(evaluation_lines(estimate.evaluation)))
-    print(f"\n  {'one member alone':<22} {estimate.single:.4f} accuracy")
+    print(f"\n  {'one network alone':<22} {estimate.single:.4f} accuracy")
     told = calibration_text(estimate.to_dict(), result.temperature)
     print(f"  {'calibration error':<22} {told}")
 
