@@ -20,7 +20,7 @@ SHOWN = (
         "neighbours lose what own features know.",
     ),
 )
-DIGITS_HOMOPHILY, DIGITS_NODES = 0.3, 900
+DIGITS_HOMOPHILY, DIGITS_NODES = 0.3, 1000
 
 
 def demo() -> None:
