@@ -65,7 +65,7 @@ class GraphReport:
         sizes = np.bincount(graph.labels[graph.is_labelled], minlength=graph.num_classes)
         features: Any = graph.features
         zero_rows = 0
-        if features is not None:
+        if features is not None and graph.encoder is None:  # encoded, a 0 is an average value
             filled = np.diff(features.indptr) if sp.issparse(features) else features.any(axis=1)
             zero_rows = int((filled == 0).sum())
         return cls(

@@ -74,6 +74,9 @@ def _variant(graph: Graph, metrics: MetricValues, verdict: Verdict) -> str:
     raw = metrics.values.get("feature_similarity")
     if aggregated is None or raw is None or not has_features(graph):
         return ""
+    features: Any = graph.features
+    if features.min() < 0:  # rows that sum to 1 mean shares
+        return ""
     options: dict[str, Any] = {"normalize_features": True, "zero_rows": "inconsistent"}
     try:
         scaled = aggregation_similarity(graph, **options)
