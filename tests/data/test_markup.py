@@ -184,3 +184,12 @@ def test_what_would_be_passed_over_is_refused(tmp_path: Path, inner: str, words:
     text = GRAPHML_HEAD + inner + "</graph></graphml>"
     with pytest.raises(InputError, match=words):
         read_markup(write(tmp_path / "a.graphml", text))
+
+
+def test_attributes_of_many_digits_are_no_features(tmp_path: Path) -> None:
+    text = (
+        GRAPHML_HEAD.replace('attr.name="class"', f'attr.name="feature_{"9" * 5000}"')
+        + '<node id="a"><data key="c">1</data></node><node id="b"/><edge source="a" target="b"/>'
+        "</graph></graphml>"
+    )
+    assert read_markup(write(tmp_path / "a.graphml", text)).num_features == 0

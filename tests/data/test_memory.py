@@ -89,6 +89,15 @@ def test_an_unclosed_quote_is_found_in_linear_time(tmp_path: Path, text: str) ->
     assert time.monotonic() - start < 10
 
 
+def test_a_cell_of_many_digits_is_judged_in_linear_time(tmp_path: Path) -> None:
+    for text in ("9" * 100_000 + "x", "9" * 100_000, "1." + "9" * 100_000 + "."):
+        (tmp_path / "e.csv").write_text(f"source,target,weight\na,b,1\na,c,{text}\n")
+        start = time.process_time()
+        with pytest.raises(InputError, match="weight"):
+            read_tables(tmp_path / "e.csv")
+        assert time.process_time() - start < 2
+
+
 def test_cells_longer_than_the_csv_module_takes_end_in_a_sentence(tmp_path: Path) -> None:
     path, cell = tmp_path / "e.csv", "x" * 200_000
     for text in (

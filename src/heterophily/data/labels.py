@@ -16,7 +16,9 @@ from heterophily.data.wording import count, listed, short
 from heterophily.errors import InputError
 
 NUMBER = re.compile(
-    r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*|\s*[+-]?(nan|inf(inity)?)\s*", re.IGNORECASE
+    # No two ways to read the same digits: a cell of 100,000 digits would take minutes.
+    r"\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*|\s*[+-]?(nan|inf(inity)?)\s*",
+    re.IGNORECASE,
 )
 _UNLABELLED = "leave the cell empty for an unlabelled node"
 _NO_VALUE = {"nan", "null", "none", "na", "n/a", "?", "-"}

@@ -18,7 +18,7 @@ from heterophily.errors import InputError
 LABELS = ("class", "y", "label")
 _PART_OF = {"train": 0, "val": 1, "valid": 1, "validation": 1, "test": 2}
 _SPLIT = re.compile(r"split(_\d+)?")
-_FEATURE = re.compile(r"feature_(0|[1-9]\d*)")
+_FEATURE = re.compile(r"feature_(0|[1-9]\d{0,8})")
 
 
 class NodeAttributes:
