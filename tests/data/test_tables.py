@@ -429,3 +429,12 @@ def test_what_a_table_cannot_hold_is_refused(tmp_path: Path) -> None:
         write_tables(Graph.from_edges([0], [1], labels=[0, 1], class_names=("", "x")), *files)
     with pytest.raises(InputError, match="need two files"):
         write_tables(Graph.from_edges([0], [1]), files[0], files[0])
+
+
+def test_a_byte_order_mark_after_the_header_is_not_passed_over(tmp_path: Path) -> None:
+    path = tmp_path / "e.csv"
+    path.write_bytes(b"\xef\xbb\xbfsource,target\na,b\n")
+    assert read_tables(path).node_ids.tolist() == ["a", "b"]
+    path.write_bytes(b"source,target\n\xef\xbb\xbfa,b\n")
+    with pytest.raises(InputError, match="line 2: it begins with a byte order mark"):
+        read_tables(path)

@@ -194,6 +194,7 @@ def test_forged_tensors_are_one_sentence(saved, graph, rename, value):
     [
         {"classes": ["a", "a", "b"]},
         {"classes": [1, 2, 3]},
+        {"classes": []},
         {"classes": None},
         {"temperature": 0},
         {"temperature": -1.0},

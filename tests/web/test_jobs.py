@@ -304,6 +304,7 @@ def test_a_slow_upload_blocks_neither_other_uploads_nor_work(jobs: Jobs) -> None
 DAMAGE: list[bytes | dict[str, Any]] = [
     *(b"", b"{", b"[1]", b"null", b"\xff\xfe", b"[" * 100_000, b'{"id": 5}'),
     *({"kind": "of another version"}, {"state": "asleep"}, {"request": None}),
+    *({"created": 10**400}, {"created": float("nan")}, {"result": []}),
     *({"kind": []}, {"state": {}}, {"graph": 5}),
     *({"graph": "../../etc"}, {"created": "today"}, {"id": "0123456789abcdef"}),
 ]

@@ -20,7 +20,7 @@ SHOWN = (
         "neighbours lose what own features know.",
     ),
 )
-DIGITS_HOMOPHILY = 0.3
+DIGITS_HOMOPHILY, DIGITS_NODES = 0.3, 1000
 
 
 def demo() -> None:
@@ -36,7 +36,7 @@ def demo() -> None:
     console = wide_console()
     for name, hint in SHOWN:
         if name == "digits":
-            features, labels = digits_features()
+            features, labels = (part[:DIGITS_NODES] for part in digits_features())
             graph = edge_homophily_graph(
                 homophily=DIGITS_HOMOPHILY,
                 edges=5 * labels.size,

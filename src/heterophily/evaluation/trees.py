@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from heterophily.errors import InputError
 
+LARGEST = 1e30  # in single precision, with room for sums
 ENOUGH_COLUMNS = 16
 """A tree may use so many columns at least: of few, a share would hide what two tell together."""
 
@@ -139,6 +140,16 @@ def _matrix(
 
 
 def _as_input(features: Any) -> Any:
+    """Return rows in single precision; numbers beyond it become its largest."""
     if sp.issparse(features):
-        return sp.csr_matrix(features, dtype=np.float32)
-    return np.asarray(features, dtype=np.float32)
+        matrix = sp.csr_matrix(features)
+        return sp.csr_matrix(
+            (_single(matrix.data), matrix.indices, matrix.indptr), shape=matrix.shape
+        )
+    return _single(np.asarray(features))
+
+
+def _single(values: NDArray[Any]) -> NDArray[np.float32]:
+    if values.dtype == np.float64:
+        values = np.clip(values, -LARGEST, LARGEST)
+    return np.asarray(values, dtype=np.float32)

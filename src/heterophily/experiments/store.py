@@ -235,6 +235,8 @@ class Store:
         """Turn an error of the database into one sentence."""
         try:
             yield
+        except UnicodeDecodeError as error:  # in what SQLite says about a damaged file
+            raise StoreError(_damaged(self.path, "its text is no text")) from error
         except sqlite3.Error as error:
             raise StoreError(_sentence(self.path, error)) from error
 
@@ -295,6 +297,8 @@ def _reading(path: Path) -> sqlite3.Connection:
             )
             base.execute("SELECT count(*) FROM sqlite_master").fetchone()
             return base
+        except UnicodeDecodeError as error:  # in what SQLite says about a damaged file
+            raise StoreError(_damaged(path, "its text is no text")) from error
         except sqlite3.Error as error:
             last = error
     assert last is not None
@@ -312,6 +316,8 @@ def _examine(path: Path) -> None:
             problem = base.execute("PRAGMA integrity_check(1)").fetchone()[0]
         finally:
             base.close()
+    except UnicodeDecodeError as error:
+        raise StoreError(_damaged(path, "its text is no text")) from error
     except sqlite3.Error as error:
         raise StoreError(_sentence(path, error)) from error
     if problem != "ok":

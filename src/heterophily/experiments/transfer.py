@@ -129,7 +129,7 @@ def read_records(path: Path) -> list[Record]:
 
 _UNREADABLE = (
     *(ValueError, KeyError, TypeError, AttributeError),
-    *(OSError, RecursionError, OverflowError),
+    *(OSError, RecursionError, OverflowError, NotImplementedError),
 )
 _OUTCOME: dict[str, tuple[type, ...]] = {
     "status": (str,),

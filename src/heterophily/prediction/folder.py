@@ -159,7 +159,8 @@ def _model(path: Path, card: dict[str, Any], tensors: Mapping[str, Tensor]) -> T
 def _check_card(card: dict[str, Any], tensors: Mapping[str, Tensor]) -> None:
     """Refuse values that no training writes."""
     names, temperature = card["classes"], card["temperature"]
-    if not all(isinstance(name, str) for name in names) or len(set(names)) != len(names):
+    is_text = bool(names) and all(isinstance(name, str) for name in names)
+    if not is_text or len(set(names)) != len(names):
         raise InputError("class names are texts, each once")
     if type(temperature) not in (int, float) or not 0 < temperature < math.inf:
         raise InputError(f"temperature {temperature!r}")

@@ -36,9 +36,8 @@ class WorkFolder:
         try:
             for name in ("graphs", "jobs"):
                 (self.path / name).mkdir(parents=True, exist_ok=True)
-            self._lock = os.open(
-                self.path / "lock", os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600
-            )
+            how = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)  # Windows lacks the last
+            self._lock = os.open(self.path / "lock", how, 0o600)
         except OSError as error:
             raise InputError(
                 f"cannot use {self.path} as work folder: {error.strerror or error}; choose "

@@ -354,7 +354,7 @@ def _read_job(name: str, folder: Path) -> Job | None:
         isinstance(content.get(key), kinds) for key, kinds in expected.items()
     ):
         return None
-    if content["kind"] not in KINDS:
+    if content["kind"] not in KINDS or not abs(content["created"]) < 1e15:
         return None
     if content["graph"] is not None and not re.fullmatch(ID, content["graph"]):
         return None

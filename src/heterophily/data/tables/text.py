@@ -131,6 +131,11 @@ class TextTable:
             raise InputError(f"{self.path.name}, line {line}: {error}") from error
         if self.has_header:
             start, line = end, line + lines
+        if bytes(view[start : start + 3]) == _BOM:  # pyarrow would pass over it
+            raise InputError(
+                f"{self.path.name}, line {line}: it begins with a byte order mark, which belongs "
+                "at the beginning of a file; remove it"
+            )
         return start, line, first
 
     def _line_end(self, start: int) -> int:
