@@ -55,9 +55,9 @@ def score_text(found: ScoreValue, sizes: TestSizes, *, with_nodes: bool = True) 
     nodes = f"{sizes.nodes} test nodes"
     if len(found.values) > 1:
         nodes += f" in each of {len(found.values)} splits"
-    facts = [] if found.interval is None else [interval_text(found.interval)]
+    facts = ["no interval" if found.interval is None else interval_text(found.interval)]
     facts += [nodes] if with_nodes else []
-    return f"{text} ({', '.join(facts)})" if facts else text
+    return f"{text} ({', '.join(facts)})"
 
 
 def interval_text(interval: Interval) -> str:
