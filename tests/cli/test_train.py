@@ -216,7 +216,7 @@ def test_auto_with_fixed_splits_gives_data(data_folder):
 def test_auto_trains_again_on_folds_when_told(data_folder):
     how = ["--splits", "fixed", "--refit", *QUICK, "--data-folder", data_folder]
     text = call("train", "auto", "texas", *how)
-    assert re.search(r"Trained again on folds .*: 10 members; test accuracy before 0\.\d", text)
+    assert re.search(r"Trained again on folds .*: 10 networks; test accuracy before 0\.\d", text)
     data = json.loads(call("train", "auto", "texas", *how, "--json"))
     assert data["refit"] is True
     assert len(data["test_before_refit"]["accuracy"]["values"]) == 10
