@@ -33,10 +33,9 @@ def obey(request: Mapping[str, Any], context: worker.Context) -> dict[str, Any]:
     }
 
 
-catalog: Any = ModuleType("heterophily.web.tasks.catalog")
-catalog.TASKS = dict.fromkeys(("comparison", "playground", "study", "import"), obey)
-catalog.warm_up = lambda: None
-sys.modules[catalog.__name__] = catalog
-
-if __name__ == "__main__":
+if __name__ == "__main__":  # as a program only: the tests import every module
+    catalog: Any = ModuleType("heterophily.web.tasks.catalog")
+    catalog.TASKS = dict.fromkeys(("comparison", "playground", "study", "import"), obey)
+    catalog.warm_up = lambda: None
+    sys.modules[catalog.__name__] = catalog
     worker.main()
