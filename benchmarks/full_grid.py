@@ -30,7 +30,6 @@ import pyarrow.parquet as pq
 from heterophily.data.atomic import atomic_path
 from heterophily.experiments.published_tables import published_accuracy
 from heterophily.experiments.space import best_by_validation, space_for
-from heterophily.experiments.store import Store
 from heterophily.report.style import (
     BLACK,
     BLUE,
@@ -41,6 +40,7 @@ from heterophily.report.style import (
     save,
     style,
 )
+from heterophily.runs.stores.sqlite import Store
 
 FOLDER = Path(__file__).resolve().parents[1] / "results" / "full-grid"
 MODELS = ("acm-gcn", "acmii-gcn")

@@ -22,7 +22,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from heterophily.experiments.store import Store
+from heterophily.runs.stores.sqlite import Store
 
 COMMAND = "from heterophily.cli.app import main; import sys; sys.exit(main())"
 

@@ -40,10 +40,8 @@ from heterophily.estimators.classifier import AcmClassifier as AcmClassifier
 from heterophily.estimators.folds import GraphKFold as GraphKFold
 from heterophily.experiments.compare import compare as compare
 from heterophily.experiments.compare_finished import compare_portraits as compare_portraits
-from heterophily.experiments.executor import local as local
 from heterophily.experiments.portray import portray as portray
 from heterophily.experiments.runner import run_study as run_study
-from heterophily.experiments.store import Store as Store
 from heterophily.experiments.study import study as study
 from heterophily.experiments.train import train as train
 from heterophily.experiments.train import train_by_name as train_by_name
@@ -84,6 +82,8 @@ from heterophily.prediction.folder import save_model as save_model
 from heterophily.prediction.predict import Predictions as Predictions
 from heterophily.prediction.predict import predict as predict
 from heterophily.report.write import write_report as write_report
+from heterophily.runs.job import local as local
+from heterophily.runs.stores.sqlite import Store as Store
 from heterophily.training.config import TrainConfig as TrainConfig
 from heterophily.training.fit import fit as fit
 from heterophily.training.replicas import Replica as Replica

@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
-from experiments.pretend import some_record, some_run
+from runs.pretend import some_record, some_run
 from typer.testing import CliRunner
 
 from heterophily.cli.runs import app
-from heterophily.experiments.store import Store
+from heterophily.runs.stores.sqlite import Store
 
 runner = CliRunner()
 

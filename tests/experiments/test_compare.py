@@ -13,9 +13,9 @@ from experiments.small import small_graph
 from heterophily.data.graph import Graph
 from heterophily.errors import InputError, UnknownNameError
 from heterophily.experiments.compare import Comparison, compare
-from heterophily.experiments.executor import InProcess
 from heterophily.experiments.statistics import paired_test
-from heterophily.experiments.store import Store
+from heterophily.runs.job import InProcess
+from heterophily.runs.stores.sqlite import Store
 
 MODELS = ["mlp-1", "sgc-1", "gcn"]
 

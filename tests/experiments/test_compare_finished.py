@@ -12,10 +12,10 @@ from experiments.small import small_graph
 from heterophily.errors import InputError
 from heterophily.experiments.compare import compare
 from heterophily.experiments.compare_finished import compare_portraits, compare_stored
-from heterophily.experiments.executor import InProcess
 from heterophily.experiments.portray import portray
-from heterophily.experiments.split_rules import splits_of
-from heterophily.experiments.store import Store
+from heterophily.runs.job import InProcess
+from heterophily.runs.split_rules import splits_of
+from heterophily.runs.stores.sqlite import Store
 
 HOW = {"preset": None, "engine": "torch", "workers": 1, "max_epochs": 12}
 

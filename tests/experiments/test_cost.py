@@ -6,14 +6,14 @@ import json
 from pathlib import Path
 
 import pytest
-from experiments.pretend import some_record, some_run
 from experiments.small import small_graph
+from runs.pretend import some_record, some_run
 
 from heterophily.experiments import cost
 from heterophily.experiments.cost import Clock, run_seconds, seconds_per_epoch, study_cost
-from heterophily.experiments.records import Record, versions
-from heterophily.experiments.store import Store
 from heterophily.experiments.study import study
+from heterophily.runs.record import Record, versions
+from heterophily.runs.stores.sqlite import Store
 
 
 def clock_of(seconds: float, **options: object) -> Clock:

@@ -11,12 +11,12 @@ from experiments.small import small_graph
 from heterophily.data.npz import write_npz
 from heterophily.errors import InputError, UnknownNameError
 from heterophily.experiments import runner
-from heterophily.experiments.executor import InProcess
 from heterophily.experiments.programs import Candidate, candidates, compared_splits
 from heterophily.experiments.runner import plan_study, run_study
 from heterophily.experiments.space import recipe_of, space_for
-from heterophily.experiments.store import Store
 from heterophily.experiments.study import Study, study
+from heterophily.runs.job import InProcess
+from heterophily.runs.stores.sqlite import Store
 
 HOW = {"protocol": "validated", "space": "programs", "repeats": 4, "engine": "torch"}
 

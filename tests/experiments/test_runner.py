@@ -10,13 +10,13 @@ from experiments.small import small_graph
 
 from heterophily.data.npz import write_npz
 from heterophily.errors import InputError, UnknownNameError
-from heterophily.experiments.executor import InProcess, LocalProcesses
-from heterophily.experiments.planner import Planner
 from heterophily.experiments.presets import Recipe
 from heterophily.experiments.runner import StudyPlan, plan_study, run_study
-from heterophily.experiments.store import Store
 from heterophily.experiments.study import Study, study
 from heterophily.experiments.train import train
+from heterophily.runs.job import InProcess, LocalProcesses
+from heterophily.runs.plan import Planner
+from heterophily.runs.stores.sqlite import Store
 from heterophily.training.config import TrainConfig
 
 SPACE = "lr = [0.001, 0.05]\nmax_epochs = [10]\nhidden = [8]\n"

@@ -12,12 +12,12 @@ from experiments.small import QUICK, small_graph
 from heterophily.data.splits import SplitBatch
 from heterophily.errors import InputError, UnknownNameError
 from heterophily.experiments import tune as module
-from heterophily.experiments.executor import Execution, InProcess, Job, LocalProcesses, Tick
-from heterophily.experiments.records import Run
 from heterophily.experiments.settings import read_settings, write_settings
 from heterophily.experiments.space import Space
-from heterophily.experiments.store import Store
 from heterophily.experiments.tune import Trial, TuneResult, is_hopeless, tune
+from heterophily.runs.job import Execution, InProcess, Job, LocalProcesses, Tick
+from heterophily.runs.record import Run
+from heterophily.runs.stores.sqlite import Store
 
 WIDE = Space(
     "wide",

@@ -211,11 +211,11 @@ def markup(suffix: str) -> Attempt:
 
 def model_folder() -> Attempt:
     """Damage a model folder: bytes, or the card by one who knows its checksum."""
-    from heterophily.experiments.records import canonical, digest
     from heterophily.experiments.train import train
     from heterophily.prediction import build
     from heterophily.prediction.folder import CARD, WEIGHTS, load_model, save_model
     from heterophily.prediction.predict import predict
+    from heterophily.runs.record import canonical, digest
     from heterophily.training.config import TrainConfig
 
     graph, config = some_graph(), TrainConfig(max_epochs=3)
@@ -253,14 +253,14 @@ def model_folder() -> Attempt:
 
 
 def _records() -> list[Any]:
-    from experiments.pretend import some_record
+    from runs.pretend import some_record
 
     return [some_record(number) for number in range(4)]
 
 
 def store() -> Attempt:
     """Damage a store; what is accepted must be what was added."""
-    from heterophily.experiments.store import Store
+    from heterophily.runs.stores.sqlite import Store
 
     records = _records()
     path = Path(tempfile.mkdtemp()) / "runs.sqlite"
@@ -287,8 +287,8 @@ def store() -> Attempt:
 
 def export(suffix: str) -> Attempt:
     """Damage exported runs, bytes or data; what is accepted must be what was exported."""
-    from heterophily.experiments.store import Store
-    from heterophily.experiments.transfer import export_records, merge_records, read_records
+    from heterophily.runs.stores.sqlite import Store
+    from heterophily.runs.transfer import export_records, merge_records, read_records
 
     records = _records()
     path = Path(tempfile.mkdtemp()) / f"runs{suffix}"

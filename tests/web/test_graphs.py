@@ -136,7 +136,7 @@ def test_only_listed_files_can_be_taken(live: Live, comparison: dict[str, Any]) 
 def test_the_same_comparison_again_finds_all_runs_in_the_store(
     live: Live, uploaded: dict[str, Any], comparison: dict[str, Any]
 ) -> None:
-    from heterophily.experiments.store import Store
+    from heterophily.runs.stores.sqlite import Store
 
     with Store(live.settings.store) as store:
         starts = len(store.starts())

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from web.conftest import Live, free_port, running
 
-from heterophily.experiments.records import Outcome, Record
 from heterophily.experiments.runner import plan_study
-from heterophily.experiments.store import Store
 from heterophily.experiments.study import study
+from heterophily.runs.record import Outcome, Record
+from heterophily.runs.stores.sqlite import Store
 from heterophily.web.settings import WebSettings
 
 ACCURACIES = [0.5, 0.75]

@@ -54,8 +54,8 @@ def compare(
         raise InputError(f"--out {out}: the file ends in .json")
     from heterophily.cli.studies import names_of
     from heterophily.experiments.compare import compare as run
-    from heterophily.experiments.executor import local
-    from heterophily.experiments.store import Store, default_path
+    from heterophily.runs.job import local
+    from heterophily.runs.stores.sqlite import Store, default_path
     from heterophily.training.progress import progress_bar
 
     source = graph_or_name(graph, edges, nodes, label, data_folder, offline)

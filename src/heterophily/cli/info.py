@@ -129,7 +129,7 @@ def _data(problems: list[str]) -> Facts:
 
 
 def _store(problems: list[str]) -> Facts:
-    from heterophily.experiments.store import ENVIRONMENT, default_path
+    from heterophily.runs.stores.sqlite import ENVIRONMENT, default_path
 
     path = default_path().absolute()
     if path.is_dir():

@@ -125,8 +125,8 @@ def _trained(
     """Train what is missing and compare; without training, finished runs must be somewhere."""
     from heterophily.experiments.compare_finished import compare_portraits, compare_stored
     from heterophily.experiments.portray import portray
-    from heterophily.experiments.split_rules import splits_of
-    from heterophily.experiments.store import Store, default_path
+    from heterophily.runs.split_rules import splits_of
+    from heterophily.runs.stores.sqlite import Store, default_path
     from heterophily.training.progress import progress_bar
 
     names = list(dict.fromkeys(models))

@@ -11,8 +11,8 @@ import typer
 from heterophily.errors import InputError
 
 if TYPE_CHECKING:
-    from heterophily.experiments.records import Record
-    from heterophily.experiments.store import Store
+    from heterophily.runs.record import Record
+    from heterophily.runs.stores.sqlite import Store
 
 app = typer.Typer(no_args_is_help=True, help="Finished runs: list, show, export, merge.")
 
@@ -45,8 +45,8 @@ def list_runs(
     """List finished runs."""
     import itertools
 
-    from heterophily.experiments.split_rules import rule_of
     from heterophily.report.tables import plain
+    from heterophily.runs.split_rules import rule_of
 
     with _open(store) as opened:
         found = _chosen(opened, model, graph)
@@ -102,7 +102,7 @@ def export(
     store: StoreOption = None,
 ) -> None:
     """Write finished runs as a table, whole or not at all."""
-    from heterophily.experiments.transfer import export_records
+    from heterophily.runs.transfer import export_records
 
     with _open(store) as opened:
         count = export_records(_chosen(opened, model, graph), out)
@@ -117,8 +117,8 @@ def merge(
     store: StoreOption = None,
 ) -> None:
     """Take the runs of other stores or files into this one; equal keys must have equal answers."""
-    from heterophily.experiments.store import Store, default_path
-    from heterophily.experiments.transfer import READERS, merge_records, merge_store, read_records
+    from heterophily.runs.stores.sqlite import Store, default_path
+    from heterophily.runs.transfer import READERS, merge_records, merge_store, read_records
 
     with Store(store or default_path()) as target:
         for path in others:
@@ -131,7 +131,7 @@ def merge(
 
 
 def _open(path: Path | None) -> Store:
-    from heterophily.experiments.store import Store, default_path
+    from heterophily.runs.stores.sqlite import Store, default_path
 
     return Store(path or default_path(), is_read_only=True)
 

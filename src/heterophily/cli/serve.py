@@ -50,7 +50,7 @@ def serve(
             f"the page needs an optional package ({error.name}): pip install 'heterophily[web]'"
         ) from error
     from heterophily.data.catalog import cache_folder
-    from heterophily.experiments.store import default_path
+    from heterophily.runs.stores.sqlite import default_path
     from heterophily.web.connections import TimedProtocol
     from heterophily.web.settings import WebSettings, is_loopback
 

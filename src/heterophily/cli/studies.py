@@ -14,9 +14,9 @@ from heterophily.cli.runs import Engine, Seed, StoreOption, Workers
 if TYPE_CHECKING:
     from heterophily.experiments.cost import Clock
     from heterophily.experiments.runner import StudyPlan
-    from heterophily.experiments.store import Store
     from heterophily.experiments.study import Study
     from heterophily.experiments.table import TableResult
+    from heterophily.runs.stores.sqlite import Store
 
 Names = Annotated[str | None, typer.Option(help="Only these, with commas between.")]
 Protocol = Annotated[
@@ -170,9 +170,9 @@ def table(
 def _train(plan: StudyPlan, store: Store, workers: int | None) -> dict[str, str]:
     from functools import partial
 
-    from heterophily.experiments.completion import complete
-    from heterophily.experiments.executor import local
     from heterophily.report.live import Watched, watching
+    from heterophily.runs.complete import complete
+    from heterophily.runs.job import local
 
     job = plan.planner.job(store)
     title = f"{plan.study.title}, protocol {plan.protocol}"
@@ -269,7 +269,7 @@ def _command(
 
 def _opened(path: Path | None, *, is_needed: bool) -> Store:
     """Open the store; a command that trains nothing gets an empty one where there is none."""
-    from heterophily.experiments.store import Store, default_path
+    from heterophily.runs.stores.sqlite import Store, default_path
 
     place = path or default_path()
     return Store(place if is_needed or place.exists() else ":memory:")

@@ -182,9 +182,9 @@ def train(
     from dataclasses import replace
 
     from heterophily.experiments import train as experiments
-    from heterophily.experiments.split_rules import default_rule, number_of_runs, splits_of
     from heterophily.models.catalog import MODELS
     from heterophily.prediction import build
+    from heterophily.runs.split_rules import default_rule, number_of_runs, splits_of
     from heterophily.training.progress import progress_bar
 
     if settings is not None:
@@ -245,7 +245,7 @@ def _open(
     from heterophily.data.source import open_graph
     from heterophily.errors import lookup
     from heterophily.experiments.presets import Recipe, recipe
-    from heterophily.experiments.split_rules import SPLIT_RULES
+    from heterophily.runs.split_rules import SPLIT_RULES
 
     lookup(SPLIT_RULES, "split rule", splits)
     if preset is None:

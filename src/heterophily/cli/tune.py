@@ -57,10 +57,10 @@ def tune(
     Every training is kept in the store: stop and repeat the command as you like.
     """
     from heterophily.cli.compare import graph_or_name, safe
-    from heterophily.experiments.executor import local
     from heterophily.experiments.settings import write_settings
-    from heterophily.experiments.store import Store, default_path
     from heterophily.experiments.tune import tune as run
+    from heterophily.runs.job import local
+    from heterophily.runs.stores.sqlite import Store, default_path
     from heterophily.training.progress import progress_bar
 
     source = graph_or_name(graph, edges, nodes, label, data_folder, offline)

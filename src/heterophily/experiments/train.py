@@ -13,7 +13,10 @@ from heterophily.errors import InputError, lookup
 from heterophily.experiments.paper import DEEZER, Published
 from heterophily.experiments.presets import Recipe, Rule, recipe
 from heterophily.experiments.published_tables import published_accuracy
-from heterophily.experiments.split_rules import (
+from heterophily.experiments.train_report import TrainReport
+from heterophily.layers.inputs import GraphInputs
+from heterophily.models.catalog import MODELS
+from heterophily.runs.split_rules import (
     GIVEN,
     SPLIT_RULES,
     check_graph,
@@ -22,9 +25,6 @@ from heterophily.experiments.split_rules import (
     split_remarks,
     splits_of,
 )
-from heterophily.experiments.train_report import TrainReport
-from heterophily.layers.inputs import GraphInputs
-from heterophily.models.catalog import MODELS
 from heterophily.training.config import TrainConfig
 from heterophily.training.device import as_device
 from heterophily.training.replicas import FitResults, Replica, fit_replicas

@@ -11,12 +11,12 @@ import numpy as np
 from heterophily.data.splits import SplitBatch
 from heterophily.evaluation.evaluate import ScoreValue
 from heterophily.evaluation.scores import expected_calibration_error
-from heterophily.experiments.records import split_digest
 from heterophily.experiments.train_report import TrainReport
 from heterophily.prediction.auto import AutoResult
 from heterophily.prediction.calibration import fit_temperature, tempered
 from heterophily.prediction.estimate import CALIBRATION, SCALED
 from heterophily.prediction.model import GraphFacts, Network, TrainedModel, Vote
+from heterophily.runs.record import split_digest
 from heterophily.training.config import TrainConfig
 
 

@@ -15,8 +15,8 @@ from heterophily.data.catalog import DATASETS
 from heterophily.data.graph import Graph
 from heterophily.data.source import open_graph
 from heterophily.errors import InputError, lookup
-from heterophily.experiments.split_rules import SPLIT_RULES, default_rule
 from heterophily.metrics.label_counts import label_counts, need_edges
+from heterophily.runs.split_rules import SPLIT_RULES, default_rule
 
 if TYPE_CHECKING:
     from heterophily.experiments.portrait import Portrait

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from heterophily.errors import InputError
 from heterophily.experiments.published_tables import published_table
-from heterophily.experiments.split_rules import rule_of
 from heterophily.report.figures.request import Request, name_of
 from heterophily.report.style import (
     BLACK,
@@ -20,6 +19,7 @@ from heterophily.report.style import (
     hide_rest,
     new_figure,
 )
+from heterophily.runs.split_rules import rule_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -105,8 +105,8 @@ def _from_store(request: Request) -> dict[tuple[str, str], list[float]]:
     if request.store is None:
         return {}
     from heterophily.experiments.runner import plan_study
-    from heterophily.experiments.store import Store
     from heterophily.experiments.study import study
+    from heterophily.runs.stores.sqlite import Store
 
     plan = plan_study(
         study("sota"),

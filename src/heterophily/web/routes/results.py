@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query
 
 from heterophily.errors import InputError, lookup
-from heterophily.experiments.split_rules import rule_of
-from heterophily.experiments.store import Store
 from heterophily.experiments.study import studies
+from heterophily.runs.split_rules import rule_of
+from heterophily.runs.stores.sqlite import Store
 from heterophily.web.events import finished
 from heterophily.web.jobs import Job
 from heterophily.web.refusal import responses

@@ -20,9 +20,9 @@ def show_study(request: Mapping[str, Any], context: Context) -> dict[str, Any]:
     from pathlib import Path
 
     from heterophily.experiments.runner import plan_study
-    from heterophily.experiments.store import Store
     from heterophily.experiments.study import study
     from heterophily.report.tables import FAR, remark_lines, summary_lines
+    from heterophily.runs.stores.sqlite import Store
 
     chosen = study(request["name"])
     here = _datasets_here(chosen, request["data_folder"])

@@ -12,21 +12,21 @@ from heterophily.data.graph import Graph
 from heterophily.data.source import open_graph
 from heterophily.data.splits import DRAWS, Split, SplitBatch, random_splits
 from heterophily.errors import InputError
-from heterophily.experiments.executor import Job
 from heterophily.experiments.paper import SAME_MODEL
 from heterophily.experiments.presets import Recipe
-from heterophily.experiments.records import GraphRef, Run, SplitRef, command_line, split_digest
-from heterophily.experiments.split_rules import (
+from heterophily.experiments.train import option_values, spec_with
+from heterophily.layers.inputs import GraphInputs
+from heterophily.models.catalog import MODELS
+from heterophily.models.spec import ModelSpec
+from heterophily.runs.job import Job
+from heterophily.runs.record import GraphRef, Run, SplitRef, command_line, split_digest
+from heterophily.runs.split_rules import (
     SPLIT_RULES,
     number_of_runs,
     split_remarks,
     splits_of,
 )
-from heterophily.experiments.store import Store
-from heterophily.experiments.train import option_values, spec_with
-from heterophily.layers.inputs import GraphInputs
-from heterophily.models.catalog import MODELS
-from heterophily.models.spec import ModelSpec
+from heterophily.runs.stores.sqlite import Store
 from heterophily.training.config import TrainConfig
 from heterophily.training.replicas import Replica, fit_replicas
 from heterophily.training.seeding import replica_seed

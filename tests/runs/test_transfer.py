@@ -10,11 +10,11 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from experiments.pretend import some_record, some_run
+from runs.pretend import some_record, some_run
 
 from heterophily.errors import InputError, UnknownNameError
-from heterophily.experiments.store import Store, StoreError
-from heterophily.experiments.transfer import (
+from heterophily.runs.stores.sqlite import Store, StoreError
+from heterophily.runs.transfer import (
     export_records,
     merge_records,
     merge_store,

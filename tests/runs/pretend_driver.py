@@ -5,6 +5,6 @@ can ask the system to end it together with its parent.
 """
 
 if __name__ == "__main__":
-    from experiments.pretend import main
+    from runs.pretend import main
 
     main()

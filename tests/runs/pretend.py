@@ -6,10 +6,10 @@ import hashlib
 import sys
 import time
 
-from heterophily.experiments.completion import complete
-from heterophily.experiments.executor import InProcess, Job, LocalProcesses
-from heterophily.experiments.records import GraphRef, Outcome, Record, Run, SplitRef
-from heterophily.experiments.store import Store
+from heterophily.runs.complete import complete
+from heterophily.runs.job import InProcess, Job, LocalProcesses
+from heterophily.runs.record import GraphRef, Outcome, Record, Run, SplitRef
+from heterophily.runs.stores.sqlite import Store
 
 
 def some_run(number: int, *, model: str = "acm-gcn", engine: str = "torch") -> Run:

@@ -9,12 +9,12 @@ from experiments.small import small_graph
 
 from heterophily.data.graph import Graph
 from heterophily.errors import InputError, UnknownNameError
-from heterophily.experiments.planner import Planner
 from heterophily.experiments.presets import Recipe
 from heterophily.experiments.runner import plan_study
-from heterophily.experiments.split_rules import SPLIT_RULES, rule_of, split_remarks, splits_of
 from heterophily.experiments.study import study
 from heterophily.experiments.train import train, train_by_name
+from heterophily.runs.plan import Planner
+from heterophily.runs.split_rules import SPLIT_RULES, rule_of, split_remarks, splits_of
 from heterophily.training.config import TrainConfig
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"

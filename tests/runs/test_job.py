@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import ClassVar
 
 import pytest
-from experiments.pretend import PretendJob, some_record, some_run
 from processes import children, is_alive
+from runs.pretend import PretendJob, some_record, some_run
 
 from heterophily.errors import InputError
-from heterophily.experiments import completion
-from heterophily.experiments.completion import complete
-from heterophily.experiments.executor import (
+from heterophily.runs import complete as completion
+from heterophily.runs.complete import complete
+from heterophily.runs.job import (
     Execution,
     InProcess,
     Job,
@@ -29,8 +29,8 @@ from heterophily.experiments.executor import (
     Tick,
     kept_open,
 )
-from heterophily.experiments.records import Outcome, Run
-from heterophily.experiments.store import Store, StoreError
+from heterophily.runs.record import Outcome, Run
+from heterophily.runs.stores.sqlite import Store, StoreError
 
 DRIVER = Path(__file__).with_name("pretend_driver.py")
 LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")

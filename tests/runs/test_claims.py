@@ -10,14 +10,14 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from experiments.pretend import some_run
+from runs.pretend import some_run
 
 from heterophily.errors import InputError
-from heterophily.experiments.claims import claims_of
+from heterophily.runs.claims import claims_of
 
 HOLDER = """
 import sys, time
-from heterophily.experiments.claims import claims_of
+from heterophily.runs.claims import claims_of
 with claims_of(sys.argv[1]).claim(sys.argv[2]) as is_ours:
     print(is_ours, flush=True)
     time.sleep(60)

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from heterophily.errors import HeterophilyError, InputError
 from heterophily.evaluation.run_scores import run_scores
-from heterophily.experiments.records import Outcome, Record, Run
-from heterophily.experiments.split_rules import SPLIT_RULES
-from heterophily.experiments.store import Store, StoreError
+from heterophily.runs.record import Outcome, Record, Run
+from heterophily.runs.split_rules import SPLIT_RULES
+from heterophily.runs.stores.sqlite import Store, StoreError
 
 if TYPE_CHECKING:
     from heterophily.data.graph import Graph

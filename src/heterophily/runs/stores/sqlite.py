@@ -17,8 +17,8 @@ from typing import Any
 from urllib.parse import quote
 
 from heterophily.errors import HeterophilyError
-from heterophily.experiments.claims import Claims, claims_of
-from heterophily.experiments.records import Outcome, Record, digest
+from heterophily.runs.claims import Claims, claims_of
+from heterophily.runs.record import Outcome, Record, digest
 
 SCHEMA = 1
 """Version of the tables below; a store with another one is refused."""

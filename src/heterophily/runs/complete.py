@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Sequence
 
-from heterophily.experiments.executor import Executor, Job, local
-from heterophily.experiments.records import Run
-from heterophily.experiments.store import Store
+from heterophily.runs.job import Executor, Job, local
+from heterophily.runs.record import Run
+from heterophily.runs.stores.sqlite import Store
 
 Watch = Callable[[set[str], int], None]
 """Called now and then with the keys that are finished and the number of all."""

@@ -13,8 +13,8 @@ from typing import Any
 
 from heterophily.data.atomic import atomic_path
 from heterophily.errors import InputError, lookup
-from heterophily.experiments.records import Outcome, Record, canonical, digest
-from heterophily.experiments.store import Store, StoreError
+from heterophily.runs.record import Outcome, Record, canonical, digest
+from heterophily.runs.stores.sqlite import Store, StoreError
 
 CHECKSUM = "checksum"
 

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from experiments.pretend import some_outcome, some_record, some_run
+from runs.pretend import some_outcome, some_record, some_run
 
 from heterophily.data.splits import random_splits
-from heterophily.experiments import records
-from heterophily.experiments.records import GraphRef, Record, SplitRef, canonical, split_digest
+from heterophily.runs import record as records
+from heterophily.runs.record import GraphRef, Record, SplitRef, canonical, split_digest
 
 
 def test_a_key_is_a_function_of_the_description_alone() -> None:

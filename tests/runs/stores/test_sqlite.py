@@ -11,9 +11,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from experiments.pretend import some_record, some_run
+from runs.pretend import some_record, some_run
 
-from heterophily.experiments.store import APPLICATION, SCHEMA, Store, StoreError, default_path
+from heterophily.runs.stores.sqlite import APPLICATION, SCHEMA, Store, StoreError, default_path
 
 
 def test_what_was_added_comes_back_bit_for_bit(tmp_path: Path) -> None:
@@ -64,13 +64,13 @@ def test_commits_are_synchronous_and_in_a_write_ahead_log(tmp_path: Path) -> Non
 def test_a_record_is_there_after_the_process_that_added_it_was_killed(tmp_path: Path) -> None:
     script = (
         "import os, signal, sys\n"
-        "from experiments.pretend import some_record\n"
-        "from heterophily.experiments.store import Store\n"
+        "from runs.pretend import some_record\n"
+        "from heterophily.runs.stores.sqlite import Store\n"
         "Store(sys.argv[1]).add(some_record(4))\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     path = tmp_path / "runs.sqlite"
-    tests = Path(__file__).resolve().parents[1]
+    tests = Path(__file__).resolve().parents[2]
     done = subprocess.run([sys.executable, "-c", script, str(path)], cwd=tests, check=False)
     assert done.returncode == -9
     with Store(path) as store:
