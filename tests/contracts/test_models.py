@@ -1,4 +1,7 @@
-"""The same questions to every entry of MODELS; a new entry is tested by being there."""
+"""The same questions to every network of MODELS; a new entry is tested by being there.
+
+Models that fit themselves, without gradient steps, are asked in test_learners.py.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,7 @@ from heterophily.data.splits import Split
 from heterophily.layers.inputs import GraphInputs
 from heterophily.models.catalog import MODELS
 from heterophily.training.config import TrainConfig
+from heterophily.training.learner import Learner
 from heterophily.training.replicas import Replica, fit_replicas
 
 N, F, C = 24, 30, 4
@@ -29,7 +33,8 @@ def one_thread():
     torch.set_num_threads(before)
 
 
-EVERY_MODEL = pytest.mark.parametrize("name", list(MODELS))
+NETWORKS = [name for name, spec in MODELS.items() if not issubclass(spec.network, Learner)]
+EVERY_MODEL = pytest.mark.parametrize("name", NETWORKS)
 
 
 def make_graph(seed=0) -> Graph:

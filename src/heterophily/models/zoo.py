@@ -1,8 +1,6 @@
-"""The models that the paper compares with, and those since then: one line each."""
+"""The models that the paper compares with: one line each."""
 
 from __future__ import annotations
-
-from dataclasses import replace
 
 from heterophily.layers.inputs import InputOptions
 from heterophily.models.appnp import Appnp, AppnpOptions
@@ -19,7 +17,6 @@ from heterophily.models.jumping_knowledge import GatJk, GatJkOptions, GcnJk, Gcn
 from heterophily.models.linkx import Linkx, LinkxOptions
 from heterophily.models.mixhop import Mixhop, MixhopOptions
 from heterophily.models.nonlocal_gnn import NonLocal, NonLocalOptions
-from heterophily.models.residual import ResidualNetwork, ResidualOptions
 from heterophily.models.sheaf_diffusion import SheafDiffusion, SheafOptions
 from heterophily.models.spec import ModelSpec
 from heterophily.models.wrgat import Wrgat, WrgatOptions
@@ -29,13 +26,6 @@ LOOPLESS = InputOptions(normalization="symmetric", renormalize=False)  # I - L
 MEAN = InputOptions(renormalize=False)  # mean over the neighbours
 STRUCTURE = InputOptions(normalization="symmetric", with_structure=True)
 RAW = InputOptions(row_normalize=False, with_structure=True)  # X as it is, beside A
-
-
-def _residual(convolution: str, inputs: InputOptions) -> ModelSpec:
-    """Return the residual stack of a convolution; X stays as it is given."""
-    options = ResidualOptions(convolution=convolution)
-    return ModelSpec(ResidualNetwork, options, replace(inputs, row_normalize=False))
-
 
 ZOO = {
     "gat": ModelSpec(Gat, GatOptions(), SYMMETRIC),
@@ -60,11 +50,4 @@ ZOO = {
     "gen-nsd": ModelSpec(SheafDiffusion, SheafOptions(maps="general"), STRUCTURE),
     "wrgat": ModelSpec(Wrgat, WrgatOptions(), STRUCTURE),
     "geom-gcn": ModelSpec(GeomGcn, GeomGcnOptions(), STRUCTURE),
-    "res-gcn": _residual("gcn", SYMMETRIC),
-    "res-sage": _residual("sage", MEAN),
-    "res-gat": _residual("gat", SYMMETRIC),
-    "gat-sep": _residual("gat-sep", MEAN),
-    "res-fagcn": _residual("fagcn", LOOPLESS),
-    "res-acm": _residual("acm", InputOptions()),
-    "res-acmii": _residual("acmii", InputOptions()),
 }
