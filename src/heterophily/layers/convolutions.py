@@ -7,51 +7,26 @@ the linear map that follows in the block, as in Platonov et al. (2023).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Protocol
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from heterophily.errors import InputError, lookup
 from heterophily.layers.acm_layer import AcmLayer
 from heterophily.layers.adaptive_mixer import AdaptiveMixer
 from heterophily.layers.channel import PAPER_CHANNELS, Order
+from heterophily.layers.convolution import Convolution, ConvolutionOptions
+from heterophily.layers.directed_convolutions import (
+    DIRECTED_CHANNELS,
+    DirectedEgoAndMean,
+    DirectedMixing,
+    DirectedSmoothing,
+)
 from heterophily.layers.edges import edges_of
 from heterophily.layers.fagcn_layer import FagcnLayer
 from heterophily.layers.gat_layer import GatLayer
 from heterophily.layers.inputs import GraphInputs
-
-
-@dataclass(frozen=True, kw_only=True)
-class ConvolutionOptions:
-    """What a convolution may be told.
-
-    Parameters
-    ----------
-    heads
-        Heads of the attention; they divide the hidden columns among themselves.
-    attention_dropout
-        Rate of the dropout on attention weights and on FAGCN's coefficients.
-    epsilon
-        Share of the node itself in FAGCN's sum.
-    """
-
-    heads: int = 4
-    attention_dropout: float = 0.0
-    epsilon: float = 0.3
-
-
-class Convolution(nn.Module):
-    """A map of node states that looks at neighbours."""
-
-    width: int
-
-    def forward(
-        self, state: Tensor, inputs: GraphInputs, *, weights: list[Tensor] | None = None
-    ) -> Tensor:
-        """Map (N, H) to (N, W); ``weights`` receives the mixing weights, if there are any."""
-        raise NotImplementedError
 
 
 class Smoothing(Convolution):
@@ -180,9 +155,16 @@ CONVOLUTIONS: Mapping[str, ConvolutionFactory] = {
     "fagcn": SignedAttention,
     "acm": ChannelMixing,
     "acmii": ChannelMixingII,
+    "dir-gcn": DirectedSmoothing,
+    "dir-sage": DirectedEgoAndMean,
+    "dir-acm": DirectedMixing,
 }
-MIXING = ("acm", "acmii")
-"""Convolutions whose channels are mixed node by node."""
+MIXED_CHANNELS: Mapping[str, tuple[str, ...]] = {
+    "acm": PAPER_CHANNELS,
+    "acmii": PAPER_CHANNELS,
+    "dir-acm": DIRECTED_CHANNELS,
+}
+"""Convolutions that mix channels node by node, and the names of the channels."""
 
 
 def make_convolution(name: str, hidden: int, options: ConvolutionOptions) -> Convolution:

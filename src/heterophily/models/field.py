@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from heterophily.layers.inputs import InputOptions
-from heterophily.models.residual import ResidualNetwork, ResidualOptions
+from heterophily.models.residual import DirectedNetwork, ResidualNetwork, ResidualOptions
 from heterophily.models.spec import ModelSpec
 from heterophily.models.trees import TreesModel, TreesOptions
 
@@ -23,6 +23,10 @@ def _residual(convolution: str, inputs: InputOptions) -> ModelSpec:
     return ModelSpec(ResidualNetwork, ResidualOptions(convolution=convolution), inputs)
 
 
+def _directed(convolution: str) -> ModelSpec:
+    return ModelSpec(DirectedNetwork, ResidualOptions(convolution=convolution), STRUCTURE)
+
+
 FIELD = {
     "res-gcn": _residual("gcn", SYMMETRIC),
     "res-sage": _residual("sage", MEAN),
@@ -31,6 +35,9 @@ FIELD = {
     "res-fagcn": _residual("fagcn", LOOPLESS),
     "res-acm": _residual("acm", WALK),
     "res-acmii": _residual("acmii", WALK),
+    "dir-gcn": _directed("dir-gcn"),
+    "dir-sage": _directed("dir-sage"),
+    "dir-acm": _directed("dir-acm"),
     "trees": ModelSpec(TreesModel, TreesOptions(), WALK),
     "trees-channels": ModelSpec(TreesModel, TreesOptions(columns=CHANNELS), STRUCTURE),
 }

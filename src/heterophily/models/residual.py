@@ -5,13 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from heterophily.layers.channel import PAPER_CHANNELS
-from heterophily.layers.convolutions import (
-    CONVOLUTIONS,
-    MIXING,
-    ConvolutionOptions,
-    make_convolution,
-)
+from heterophily.layers.convolution import ConvolutionOptions
+from heterophily.layers.convolutions import CONVOLUTIONS, MIXED_CHANNELS, make_convolution
 from heterophily.layers.dropout import check_rate
 from heterophily.models.backbones.residual import JUMPS, NORMS, FeedForward, Residual, ResidualBlock
 from heterophily.models.baseline import BaselineOptions, Card, check_share
@@ -38,7 +33,7 @@ class ResidualOptions(BaselineOptions):
         What the output sees: the ``"last"`` block, the largest value over the blocks (``"max"``),
         or all of them (``"cat"``).
     heads, attention_dropout, epsilon
-        See :class:`~heterophily.layers.convolutions.ConvolutionOptions`.
+        See :class:`~heterophily.layers.convolution.ConvolutionOptions`.
     """
 
     hidden: int = 64
@@ -67,7 +62,7 @@ class ResidualOptions(BaselineOptions):
     @property
     def layer_channels(self) -> tuple[str, ...]:
         """The channels that each block mixes; none without ACM."""
-        return PAPER_CHANNELS if self.convolution in MIXING else ()
+        return MIXED_CHANNELS.get(self.convolution, ())
 
 
 class ResidualNetwork(NodeClassifier):
@@ -109,3 +104,15 @@ class ResidualNetwork(NodeClassifier):
             dropout=options.dropout,
             input_dropout=options.input_rate,
         )
+
+
+class DirectedNetwork(ResidualNetwork):
+    """The same backbone with convolutions along and against the edges (Rossi et al. 2023)."""
+
+    card: ClassVar[Card] = Card(
+        paper="Rossi et al. 2023, Edge Directionality Improves Learning, Eqs. 3-4 (Dir-GNN)",
+        cost="O(nnz(X) H + L (E H + N H²))",
+        acm="`dir-acm` (ours)",
+        departs="in residual blocks; the share α of a direction is part of its weight; on a graph "
+        "without one-way edges they are `res-gcn`, `res-sage` and `res-acm`",
+    )

@@ -12,23 +12,17 @@ import scipy.sparse as sp
 from heterophily.errors import InputError
 from heterophily.layers.inputs import GraphInputs
 from heterophily.layers.sparse_features import SparseFeatures
-from heterophily.layers.sparse_matrix import SparseMatrix
-
-
-def _scipy(matrix: SparseMatrix) -> sp.csr_array:
-    parts = (matrix.values, matrix.indices, matrix.indptr)
-    return sp.csr_array(tuple(part.cpu().numpy() for part in parts), shape=matrix.shape)
 
 
 def _own(inputs: GraphInputs) -> Any:
     """Return X, (N, F), as it is stored: dense or CSR."""
     if isinstance(inputs.features, SparseFeatures):
-        return _scipy(inputs.features.matrix)
+        return inputs.features.matrix.to_scipy()
     return inputs.features.cpu().numpy()
 
 
 def _low(inputs: GraphInputs, *, hops: int) -> Any:
-    found, operator = _own(inputs), _scipy(inputs.operator.matrix)
+    found, operator = _own(inputs), inputs.operator.matrix.to_scipy()
     for _ in range(hops):
         found = operator @ found
     return found
@@ -42,7 +36,7 @@ def _degree(inputs: GraphInputs) -> Any:
     """Return the total weight of each node's edges, (N, 1)."""
     if inputs.structure is None:
         raise InputError("degrees need A itself; prepare the graph with with_structure=True")
-    return _scipy(inputs.structure.matrix).sum(axis=1).reshape(-1, 1)
+    return inputs.structure.matrix.to_scipy().sum(axis=1).reshape(-1, 1)
 
 
 COLUMNS: Mapping[str, Callable[[GraphInputs], Any]] = {

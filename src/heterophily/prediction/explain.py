@@ -23,6 +23,8 @@ SHOWN = 10
 CHANNEL_WORDS = {
     "low": "the mean over its neighbours",
     "high": "its difference to its neighbours",
+    "low-reversed": "the mean over the nodes that point to it",
+    "high-reversed": "its difference to the nodes that point to it",
     "identity": "its own features",
     "structure": "which nodes it is linked to",
 }

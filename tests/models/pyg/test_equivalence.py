@@ -9,6 +9,7 @@ from dense_models import build, small_graph
 from torch.nn.functional import elu, gelu
 
 from heterophily.layers.inputs import GraphInputs
+from heterophily.models.catalog import MODELS
 
 pyg = pytest.importorskip("torch_geometric.nn", reason="needs the extra: heterophily[pyg]")
 
@@ -234,3 +235,31 @@ def test_res_fagcn(graph, edge_index):
             conv.att_r.weight.copy_(block.convolution.layer.receiver.T)
         convs.append(lambda h, e, conv=conv: conv(h, h, e))
     close(residual_logits(model, convs, x, edge_index), logits)
+
+
+def test_dir_sage(graph):
+    """Their layer with both directions and a root weight is our block's convolution and map."""
+    rng = np.random.default_rng(0)
+    source, target = rng.integers(0, graph.num_nodes, (2, 40))
+    one_way = graph.from_edges(
+        source,
+        target,
+        features=graph.features,
+        labels=graph.labels,
+        num_nodes=graph.num_nodes,
+        direction="keep",
+    )
+    model, _, _ = ours("dir-sage", one_way)
+    inputs = GraphInputs.from_graph(one_way, MODELS["dir-sage"].inputs)
+    rows, columns = one_way.adjacency.nonzero()
+    edges = torch.from_numpy(np.stack([rows, columns]).astype(np.int64))  # row points to column
+    conv = pyg.DirGNNConv(pyg.SAGEConv(5, 5, bias=False, root_weight=False), alpha=0.3)
+    block = model.backbone.blocks[0]
+    own, there, back = block.feed_forward.first.weight.split(5)
+    with torch.no_grad():
+        conv.lin.weight.copy_(own.T)
+        conv.lin.bias.copy_(block.feed_forward.first.bias)
+        conv.conv_out.lin_l.weight.copy_(there.T / 0.3)
+        conv.conv_in.lin_l.weight.copy_(back.T / 0.7)
+    state = torch.randn(graph.num_nodes, 5)
+    close(block.feed_forward.first(block.convolution(state, inputs)), conv(state, edges))
