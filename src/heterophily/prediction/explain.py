@@ -13,6 +13,7 @@ from heterophily.data.wording import short
 from heterophily.errors import InputError
 from heterophily.metrics.node_homophily import node_homophily_values
 from heterophily.prediction.contributions import contributions
+from heterophily.prediction.feature_shares import FeatureShare, feature_shares
 from heterophily.prediction.model import TrainedModel
 from heterophily.prediction.predict import Predictions, built_networks, predict
 
@@ -22,6 +23,8 @@ SHOWN = 10
 CHANNEL_WORDS = {
     "low": "the mean over its neighbours",
     "high": "its difference to its neighbours",
+    "low-reversed": "the mean over the nodes that point to it",
+    "high-reversed": "its difference to the nodes that point to it",
     "identity": "its own features",
     "structure": "which nodes it is linked to",
 }
@@ -72,6 +75,7 @@ class Explanation:
     neighbour_predictions: Mapping[str, int]
     local_homophily: float | None
     class_homophily: float | None
+    features: tuple[FeatureShare, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
@@ -123,6 +127,7 @@ def explain(
         neighbour_predictions=_counts(found.labels[neighbours].tolist()),
         local_homophily=homophily,
         class_homophily=of_class,
+        features=feature_shares(model, feature_names=feature_names),
     )
 
 

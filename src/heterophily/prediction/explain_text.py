@@ -23,6 +23,8 @@ def _verdict(found: Explanation) -> str:
 
 
 def _channels(found: Explanation) -> list[str]:
+    if found.features:
+        return _features(found)
     if not found.channels:
         return ["The model has one channel: there is no mixture to take apart."]
     lines = []
@@ -48,6 +50,12 @@ def _channels(found: Explanation) -> list[str]:
         )
     lines.append("  channel     weight  class mean  alone favours    lead without it")
     return [*lines, *(_channel(share) for share in found.channels)]
+
+
+def _features(found: Explanation) -> list[str]:
+    """List the columns that the trees use most, over all nodes."""
+    lines = ["What the trees use most, over all nodes (share of the gain of their splits):"]
+    return [*lines, *(f"  {100 * one.share:5.1f} %  {one.name}" for one in found.features)]
 
 
 def _channel(share: ChannelShare) -> str:
