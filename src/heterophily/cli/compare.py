@@ -24,7 +24,7 @@ DEFAULT_MODELS = "mlp-2,gcn,acm-gcn,acmii-gcn+"
 def compare(
     graph: sources.GraphArgument = None,
     models: Annotated[str, typer.Option(help="Models, with commas between.")] = DEFAULT_MODELS,
-    repeats: Annotated[int | None, typer.Option(min=2, help="Splits [default: 10].")] = None,
+    repeats: Annotated[int | None, typer.Option(min=2, help="Splits.", show_default="10")] = None,
     splits: Splits = "random",
     tune: Annotated[bool, typer.Option("--tune", help="Tune each model first.")] = False,
     space: Annotated[str, typer.Option(help="For --tune: default, paper, or .toml.")] = "default",

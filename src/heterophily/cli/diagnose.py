@@ -38,7 +38,7 @@ def diagnose(
     ] = False,
     seed: Annotated[int, typer.Option(min=0, help="Of the probe's folds.")] = 0,
     report: Annotated[
-        Path | None, typer.Option(help="Write the page here [default: NAME-diagnosis.html].")
+        Path | None, typer.Option(help="Write the page here.", show_default="NAME-diagnosis.html")
     ] = None,
     no_report: Annotated[bool, typer.Option("--no-report", help="Write no page.")] = False,
     json: sources.Json = False,

@@ -31,9 +31,12 @@ def report(
         list[Path] | None,
         typer.Option(help="A file that compare --out or train --json wrote; repeatable."),
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="The page [NAME-report.html].")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="The page.", show_default="NAME-report.html")
+    ] = None,
     records: Annotated[
-        Path | None, typer.Option(help="Folder of trained models' portraits [NAME-records].")
+        Path | None,
+        typer.Option(help="Folder of trained models' portraits.", show_default="NAME-records"),
     ] = None,
     store: StoreOption = None,
     no_train: Annotated[

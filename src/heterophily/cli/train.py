@@ -19,7 +19,11 @@ if TYPE_CHECKING:
     from heterophily.prediction.build import Calibrated
 
 ModelArgument = Annotated[
-    str, typer.Argument(help="A model, spelled as in the paper: acm-gcn. Or auto: choose for me.")
+    str,
+    typer.Argument(
+        metavar="MODEL",
+        help="A model, spelled as in the paper: acm-gcn. Or auto: choose, tune and combine models.",
+    ),
 ]
 _RULES = "random (60/20/20, every class in each part), fixed (of the data), paper-random, public"
 Splits = Annotated[str, typer.Option(help=f"{_RULES}.")]
@@ -29,7 +33,7 @@ PresetSplits = Annotated[
 ]
 Repeats = Annotated[
     int | None,
-    typer.Option(help="Number of runs [default: 10; with fixed splits, each split once]."),
+    typer.Option(help="Number of runs.", show_default="10; with fixed splits, each split once"),
 ]
 Options = Annotated[
     list[str] | None,
@@ -68,7 +72,7 @@ def train(
         Path | None, typer.Option("--config", help="Settings that heterophily tune wrote.")
     ] = None,
     minutes: Annotated[
-        float | None, typer.Option(help="auto: time for the search [default: 3].")
+        float | None, typer.Option(help="auto: time for the search.", show_default="3")
     ] = None,
     score: Annotated[
         str | None,
@@ -89,12 +93,14 @@ def train(
         bool, typer.Option("--overwrite", help="Replace an existing model folder.")
     ] = False,
     workers: Annotated[
-        int | None, typer.Option(help="Worker processes [default: one per core].")
+        int | None, typer.Option(help="Worker processes.", show_default="one per core")
     ] = None,
     device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
     engine: Annotated[
         str | None,
-        typer.Option(help="auto (native where it can), native (C++) or torch [default: auto]."),
+        typer.Option(
+            help="auto (native where it can), native (C++) or torch.", show_default="auto"
+        ),
     ] = None,
     edges: sources.Edges = None,
     nodes: sources.Nodes = None,

@@ -10,16 +10,19 @@ import typer
 
 from heterophily.cli import sources
 from heterophily.cli.runs import Engine, Seed, StoreOption, Workers
-from heterophily.cli.train import ModelArgument, PresetSplits, ScoreOption
+from heterophily.cli.train import PresetSplits, ScoreOption
 
 if TYPE_CHECKING:
     from heterophily.experiments.tune import TuneResult
 
+ModelArgument = Annotated[
+    str, typer.Argument(metavar="MODEL", help="A model, spelled as in the paper: acm-gcn.")
+]
 SpaceOption = Annotated[str, typer.Option("--space", help="paper, default, or a .toml file.")]
 Search = Annotated[str, typer.Option(help="grid (all of it) or adaptive (Optuna proposes).")]
 Trials = Annotated[int | None, typer.Option(min=1, help="At most so many settings.")]
 Minutes = Annotated[float | None, typer.Option(help="At most so long.")]
-Repeats = Annotated[int | None, typer.Option(min=1, help="Number of splits [default: 10].")]
+Repeats = Annotated[int | None, typer.Option(min=1, help="Number of splits.", show_default="10")]
 
 
 def tune(
@@ -40,7 +43,7 @@ def tune(
     engine: Engine = "auto",
     store: StoreOption = None,
     out: Annotated[
-        Path | None, typer.Option(help="Settings file [default: MODEL-GRAPH.toml].")
+        Path | None, typer.Option(help="Settings file.", show_default="MODEL-GRAPH.toml")
     ] = None,
     dashboard: Annotated[
         Path | None, typer.Option(help="SQLite file for optuna-dashboard (adaptive).")
