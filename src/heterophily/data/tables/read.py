@@ -131,7 +131,7 @@ def read_tables(
             node_table,
             chosen_nodes,
             labels_are_classes=labels_are_classes,
-            kinds=columns,
+            kinds={name: kind for name, kind in (columns or {}).items() if name not in ignore},
             encode=encode,
             encoder=encoder,
         )
