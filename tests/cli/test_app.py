@@ -105,7 +105,9 @@ def test_memory_that_torch_does_not_get_is_one_line(
 ) -> None:
     import torch
 
-    monkeypatch.setattr("heterophily.cli.sources.open_source", lambda *_, **__: torch.empty(2**55))
+    monkeypatch.setattr(
+        "heterophily.data.source.GraphSource.open", lambda *_, **__: torch.empty(2**55)
+    )
     assert main(["diagnose", "karate"]) == 2
     told = capsys.readouterr().err
     assert told.startswith("error: not enough memory")

@@ -40,8 +40,19 @@ Workers = Annotated[
         rich_help_panel=panels.MORE_RUNS,
     ),
 ]
-Seed = Annotated[int, typer.Option(min=0, help="Seed of splits, weights and dropout.")]
-Engine = Annotated[str, typer.Option(help="auto (native where it can), native (C++) or torch.")]
+Seed = Annotated[
+    int,
+    typer.Option(
+        min=0, help="Seed of splits, weights and dropout.", rich_help_panel=panels.MORE_RUNS
+    ),
+]
+Engine = Annotated[
+    str,
+    typer.Option(
+        help="auto (native where it can), native (C++) or torch.",
+        rich_help_panel=panels.MORE_RUNS,
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print data instead of text.")]
 Model = Annotated[str | None, typer.Option(help="Only this model.")]
 GraphName = Annotated[str | None, typer.Option(help="Only this graph.")]
