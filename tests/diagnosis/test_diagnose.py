@@ -82,7 +82,7 @@ def test_data_has_the_five_keys_and_all_metrics_in_order() -> None:
     assert set(data["probe"]["scores"]) == {"largest class", "linear", "trees"}
     assert data["graph"]["nodes"] == 120
     assert data["verdict"]["helpful"]
-    assert data["next"]["command"].startswith("heterophily train gcn synthetic.npz ")
+    assert data["next"]["command"].startswith("heterophily.train('gcn', graph, ")
 
 
 def test_metrics_are_those_of_the_table() -> None:
@@ -132,12 +132,11 @@ def test_a_large_graph_gets_no_spreads_and_its_note_promises_none(monkeypatch) -
     assert "±" not in str(found)
 
 
-def test_next_command_names_the_catalog_graph_or_a_file_to_write() -> None:
+def test_next_command_names_the_graph_as_the_shell_or_python_knows_it() -> None:
     assert " davis " in diagnose(load("davis"), quick=True).next.command
     impostor = blobs(name="davis")
     found = diagnose(impostor, quick=True)
-    assert " davis.npz " in found.next.command
-    assert "write_graph" in found.next.why
+    assert found.next.command.startswith("heterophily.train('gcn', graph, ")
     assert " --edges e.csv " in diagnose(impostor, quick=True, source="--edges e.csv").next.command
 
 
@@ -183,7 +182,7 @@ def test_four_labelled_nodes_are_too_few_and_the_answer_says_how_many_would_do()
     assert found.verdict.kind == "too-few"
     assert found.verdict.labels_needed == 100
     assert any("needs 15 labelled nodes" in note for note in found.notes)
-    assert found.next.command.startswith("heterophily train auto ")
+    assert found.next.command == "heterophily.auto(graph)"
     assert "Too few labels to tell: with 4 labelled nodes" in str(found)
 
 
@@ -220,7 +219,7 @@ def test_text_has_its_parts_in_order_and_fits_a_hundred_columns() -> None:
         "Best without the graph",
         "edge homophily ",
         "Next: ",
-        "heterophily train",
+        "heterophily.train(",
     ]
     places = [text.find(part) for part in parts]
     assert -1 not in places

@@ -154,10 +154,10 @@ def diagnose(
         verdict=verdict,
         metrics=metrics,
         probe=probe,
-        next=_next_step(verdict, named, is_file=source is None and named.endswith(".npz")),
+        next=_next_step(verdict, named),
         notes=tuple(notes),
         spreads=spreads,
-        source=named,
+        source=named or "",
         seed=seed,
         quick=quick,
     )
@@ -226,17 +226,22 @@ def safe_name(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-")[:80] or "graph"
 
 
-def _source(graph: Graph) -> str:
+def _source(graph: Graph) -> str | None:
+    """Return the name by which a command line opens the same graph, if there is one."""
     dataset = DATASETS.get(graph.name)
-    if dataset is not None and dataset.content_hash == graph.content_hash:
-        return graph.name
-    return f"{safe_name(graph.name)}.npz"
+    is_same = dataset is not None and dataset.content_hash == graph.content_hash
+    return graph.name if is_same else None
 
 
-def _next_step(verdict: Verdict, source: str, *, is_file: bool) -> NextStep:
-    first = f"write the graph with heterophily.write_graph(graph, {source!r}); " if is_file else ""
+def _next_step(verdict: Verdict, source: str | None) -> NextStep:
+    """Return a command for a shell, or for Python if only Python knows the graph."""
     why = SEES_WHICH if verdict.model == "acm-gcn+" else WHY[verdict.kind]
     if verdict.kind == TOO_FEW:
-        return NextStep(f"heterophily train auto {source}", first + why)
-    command = f"heterophily train {verdict.model} {source} --splits random --repeats 10"
-    return NextStep(command, first + why)
+        command = (
+            "heterophily.auto(graph)" if source is None else f"heterophily train auto {source}"
+        )
+    elif source is None:
+        command = f"heterophily.train({verdict.model!r}, graph, splits='random', repeats=10)"
+    else:
+        command = f"heterophily train {verdict.model} {source} --splits random --repeats 10"
+    return NextStep(command, why)

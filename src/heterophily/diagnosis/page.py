@@ -177,7 +177,10 @@ def gains_chart(probe: Probe) -> str:
 
 
 def diagnose_command(diagnosis: Diagnosis) -> str:
-    """Return the command that gives this diagnosis again."""
+    """Return the command that gives this diagnosis again; without a file, a call in Python."""
+    if not diagnosis.source:
+        quick = ", quick=True" if diagnosis.quick else ""
+        return f"heterophily.diagnose(graph, seed={diagnosis.seed}{quick})"
     quick = " --quick" if diagnosis.quick else ""
     return f"heterophily diagnose {diagnosis.source}{quick} --seed {diagnosis.seed}"
 

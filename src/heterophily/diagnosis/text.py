@@ -53,9 +53,9 @@ def render(diagnosis: Diagnosis) -> Any:
     from rich.text import Text
 
     report, verdict = diagnosis.report, diagnosis.verdict
-    facts = (*report.found, *report.done)
     parts = [
-        Text(printable(report.headline) + (f" ({printable('; '.join(facts))})" if facts else "")),
+        Text(printable(report.headline)),
+        *(Text(f"- {printable(fact)}") for fact in (*report.found, *report.done)),
         Text(),
         Text(verdict.sentence, style=f"bold {COLOURS[verdict.kind]}"),
         *(Text(f"- {text}") for text in verdict.because),
