@@ -9,7 +9,7 @@ import time
 from heterophily.runs.complete import complete
 from heterophily.runs.job import InProcess, Job, LocalProcesses
 from heterophily.runs.record import GraphRef, Outcome, Record, Run, SplitRef
-from heterophily.runs.stores.sqlite import Store
+from heterophily.runs.stores.url import open_store
 
 
 def some_run(number: int, *, model: str = "acm-gcn", engine: str = "torch") -> Run:
@@ -53,6 +53,6 @@ def main() -> None:
     """Complete some runs: the body of pretend_driver.py."""
     path, count, workers = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     executor = InProcess() if workers == 1 else LocalProcesses(workers)
-    with Store(path) as store:
+    with open_store(path) as store:
         failures = complete(map(some_run, range(count)), PretendJob(path), store, executor=executor)
     sys.exit(1 if failures else 0)

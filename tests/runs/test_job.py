@@ -30,7 +30,8 @@ from heterophily.runs.job import (
     kept_open,
 )
 from heterophily.runs.record import Outcome, Run
-from heterophily.runs.stores.sqlite import Store, StoreError
+from heterophily.runs.stores.base import StoreError
+from heterophily.runs.stores.url import open_store
 
 DRIVER = Path(__file__).with_name("pretend_driver.py")
 LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
@@ -63,21 +64,21 @@ def finish(store: Path, runs: int) -> None:
 
 
 def answers_of(store: Path, runs: int) -> str:
-    with Store(store) as opened:
+    with open_store(store) as opened:
         assert len(opened) == runs
         return opened.answers()
 
 
 def reference(path: Path, runs: int) -> str:
-    with Store(path) as store:
+    with open_store(path) as store:
         store.add_all(map(some_record, range(runs)))
         return store.answers()
 
 
 def check_no_finished_run_was_repeated(store: Path, runs: int, kills: int, workers: int) -> None:
-    with Store(store) as opened:
+    with open_store(store) as opened:
         starts = opened.starts()
-    for key, number, finished in starts:
+    for key, number, finished, _ in starts:
         assert finished is not None
         assert number <= finished, f"{key} was started again after it was finished"
     assert len(starts) <= runs + kills * workers
@@ -122,7 +123,7 @@ def test_two_commands_share_the_work_and_one_takes_over_when_the_other_is_killed
     deadline = time.monotonic() + 30
     while time.monotonic() < deadline:
         time.sleep(0.1)
-        if store.exists() and len(Store(store, is_checked=False)) > 30:
+        if store.exists() and len(open_store(store, is_checked=False)) > 30:
             break
     first.kill()
     first.wait()
@@ -133,7 +134,7 @@ def test_two_commands_share_the_work_and_one_takes_over_when_the_other_is_killed
 
 def test_a_finished_run_is_not_trained_again(tmp_path: Path) -> None:
     path = tmp_path / "runs.sqlite"
-    with Store(path) as store:
+    with open_store(path) as store:
         store.add_all(map(some_record, range(3)))
         complete(map(some_run, range(5)), PretendJob(str(path)), store, executor=InProcess())
         assert [key for key, *_ in store.starts()] == [some_run(3).key, some_run(4).key]
@@ -141,7 +142,7 @@ def test_a_finished_run_is_not_trained_again(tmp_path: Path) -> None:
 
 def test_a_run_finished_between_plan_and_claim_is_known(tmp_path: Path) -> None:
     path = tmp_path / "runs.sqlite"
-    with Store(path) as store:
+    with open_store(path) as store:
         store.add(some_record(0))
         assert PretendJob(str(path))(some_run(0)) == (some_run(0).key, "known", "")
         assert store.starts() == []
@@ -149,7 +150,7 @@ def test_a_run_finished_between_plan_and_claim_is_known(tmp_path: Path) -> None:
 
 def test_a_claimed_run_is_busy(tmp_path: Path) -> None:
     path = tmp_path / "runs.sqlite"
-    with Store(path) as store, store.claims.claim(some_run(0).key):
+    with open_store(path) as store, store.claims.claim(some_run(0).key):
         assert PretendJob(str(path))(some_run(0)) == (some_run(0).key, "busy", "")
 
 
@@ -167,7 +168,7 @@ class PickyJob(PretendJob):
 def test_a_run_that_fails_is_reported_and_the_others_go_on(tmp_path: Path) -> None:
     path = tmp_path / "runs.sqlite"
     runs = [some_run(number) for number in (0, 1, 3)]
-    with Store(path) as store:
+    with open_store(path) as store:
         failures = complete(runs, PickyJob(str(path)), store, executor=InProcess())
         assert failures == {some_run(1).key: "one is refused"}
         assert len(store) == 2
@@ -176,7 +177,7 @@ def test_a_run_that_fails_is_reported_and_the_others_go_on(tmp_path: Path) -> No
 def test_a_store_that_cannot_be_written_ends_the_command(tmp_path: Path) -> None:
     path = tmp_path / "runs.sqlite"
     runs = [some_run(number) for number in (0, 2, 3)]
-    with Store(path) as store:
+    with open_store(path) as store:
         with pytest.raises(StoreError, match="the disk is full"):
             complete(runs, PickyJob(str(path)), store, executor=InProcess())
         assert len(store) == 1
@@ -185,7 +186,7 @@ def test_a_store_that_cannot_be_written_ends_the_command(tmp_path: Path) -> None
 
 def test_progress_counts_what_is_finished(tmp_path: Path) -> None:
     path, seen = tmp_path / "runs.sqlite", []
-    with Store(path) as store:
+    with open_store(path) as store:
         store.add(some_record(0))
         complete(
             map(some_run, range(4)),
@@ -211,7 +212,7 @@ def test_a_long_list_is_handed_out_in_pieces(
     monkeypatch.setattr(completion, "_CHUNK", 4)
     monkeypatch.setattr(PretendJob, "seconds", 0.0)
     path = tmp_path / "runs.sqlite"
-    with Store(path) as store:
+    with open_store(path) as store:
         complete(map(some_run, range(10)), PretendJob(str(path)), store, executor=Counting())
         assert len(store) == 10
     assert Counting.sizes == [4, 4, 2]
@@ -220,7 +221,7 @@ def test_a_long_list_is_handed_out_in_pieces(
 def test_worker_processes_commit_what_a_single_process_commits(tmp_path: Path) -> None:
     """The classes of this file cannot travel: a real job without runs to train is enough."""
     path = tmp_path / "runs.sqlite"
-    with Store(path) as store:
+    with open_store(path) as store:
         store.add_all(map(some_record, range(4)))
         job = Job(str(path), {}, {})
         execution = LocalProcesses(2).execute(job, [some_run(n) for n in range(4)], lambda: None)
@@ -232,7 +233,7 @@ def test_worker_processes_commit_what_a_single_process_commits(tmp_path: Path) -
 def test_processes_are_kept_in_a_block_until_the_job_changes(tmp_path: Path) -> None:
     path, other = tmp_path / "runs.sqlite", tmp_path / "other.sqlite"
     for place in (path, other):
-        with Store(place) as store:
+        with open_store(place) as store:
             store.add_all(map(some_record, range(2)))
     runs, before = [some_run(n) for n in range(2)], set(children(os.getpid()))
     seen = []

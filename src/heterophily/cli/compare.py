@@ -83,11 +83,11 @@ def compare(
     from heterophily.cli.studies import names_of
     from heterophily.experiments.compare import compare as run
     from heterophily.runs.job import local
-    from heterophily.runs.stores.sqlite import Store, default_path
+    from heterophily.runs.stores.url import open_store
     from heterophily.training.progress import progress_bar
 
     source = sources.name_or_graph(graph)
-    with Store(store or default_path()) as opened, progress_bar("comparing") as progress:
+    with open_store(store) as opened, progress_bar("comparing") as progress:
         result = run(
             source,
             names_of(models) or [],

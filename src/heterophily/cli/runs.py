@@ -14,7 +14,7 @@ from heterophily.errors import InputError
 
 if TYPE_CHECKING:
     from heterophily.runs.record import Record
-    from heterophily.runs.stores.sqlite import Store
+    from heterophily.runs.stores.base import Store
 
 app = typer.Typer(
     invoke_without_command=True,
@@ -23,10 +23,11 @@ app = typer.Typer(
 )
 
 StoreOption = Annotated[
-    Path | None,
+    str | None,
     typer.Option(
         "--store",
-        help="File of finished runs.",
+        metavar="FILE|URL",
+        help="File or URL of finished runs.",
         show_default="HETEROPHILY_STORE, else heterophily-runs.sqlite",
         rich_help_panel=panels.MORE_RUNS,
     ),
@@ -141,23 +142,23 @@ def merge(
     store: StoreOption = None,
 ) -> None:
     """Take the runs of other stores or files into this one; equal keys must have equal answers."""
-    from heterophily.runs.stores.sqlite import Store, default_path
+    from heterophily.runs.stores.url import open_store
     from heterophily.runs.transfer import READERS, merge_records, merge_store, read_records
 
-    with Store(store or default_path()) as target:
+    with open_store(store) as target:
         for path in others:
             if path.suffix.lower() in READERS:
                 added, known = merge_records(target, read_records(path), where=path)
             else:
-                with Store(path, must_exist=True) as other:
+                with open_store(path, must_exist=True) as other:
                     added, known = merge_store(target, other)
             print(f"{path}: {added} new, {known} known")
 
 
-def _open(path: Path | None) -> Store:
-    from heterophily.runs.stores.sqlite import Store, default_path
+def _open(url: str | None) -> Store:
+    from heterophily.runs.stores.url import open_store
 
-    return Store(path or default_path(), is_read_only=True)
+    return open_store(url, is_read_only=True)
 
 
 def _chosen(store: Store, model: str | None, graph: str | None) -> Iterator[Record]:

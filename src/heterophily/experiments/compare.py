@@ -27,7 +27,7 @@ from heterophily.runs.job import Executor
 from heterophily.runs.plan import Planner
 from heterophily.runs.record import Record
 from heterophily.runs.split_rules import SPLIT_RULES, rule_of
-from heterophily.runs.stores.sqlite import Store
+from heterophily.runs.stores.base import Store
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,7 +25,7 @@ from heterophily.models.catalog import MODELS
 from heterophily.runs.plan import engine_for
 from heterophily.runs.record import versions
 from heterophily.runs.split_rules import SPLIT_RULES
-from heterophily.runs.stores.sqlite import Store
+from heterophily.runs.stores.base import Store
 from heterophily.training.config import TrainConfig
 from heterophily.training.replicas import Replica, fit_replicas
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from heterophily.data.graph import Graph
     from heterophily.data.splits import Split
-    from heterophily.runs.stores.sqlite import Store
+    from heterophily.runs.stores.base import Store
     from heterophily.training.result import FitResult
 
 Progress = Callable[[int, int], None]

@@ -21,7 +21,7 @@ from heterophily.runs.job import Executor
 from heterophily.runs.plan import Planner
 from heterophily.runs.record import Record, Run
 from heterophily.runs.split_rules import SPLIT_RULES
-from heterophily.runs.stores.sqlite import Store
+from heterophily.runs.stores.base import Store
 
 PROGRAMS = "programs"
 """The space that is a list of whole settings for each cell."""

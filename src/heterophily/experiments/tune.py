@@ -27,7 +27,7 @@ from heterophily.runs.job import Executor, kept_open, local
 from heterophily.runs.plan import Planner
 from heterophily.runs.record import Outcome, Run
 from heterophily.runs.split_rules import default_rule
-from heterophily.runs.stores.sqlite import Store
+from heterophily.runs.stores.base import Store
 
 SEARCHES = {
     "grid": "every setting of the space",

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from heterophily.runs.job import Executor, Job, local
 from heterophily.runs.record import Run
-from heterophily.runs.stores.sqlite import Store
+from heterophily.runs.stores.base import Store
 
 Watch = Callable[[set[str], int], None]
 """Called now and then with the keys that are finished and the number of all."""

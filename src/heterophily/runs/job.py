@@ -12,7 +12,8 @@ from heterophily.errors import HeterophilyError, InputError
 from heterophily.evaluation.run_scores import run_scores
 from heterophily.runs.record import Outcome, Record, Run
 from heterophily.runs.split_rules import SPLIT_RULES
-from heterophily.runs.stores.sqlite import Store, StoreError
+from heterophily.runs.stores.base import Store, StoreError
+from heterophily.runs.stores.url import open_store
 
 if TYPE_CHECKING:
     from heterophily.data.graph import Graph
@@ -37,7 +38,7 @@ class Job:
     Parameters
     ----------
     store
-        Path of the store.
+        URL of the store.
     graphs
         How to open each graph, by content hash.
     splits
@@ -66,7 +67,7 @@ class Job:
     def __call__(self, run: Run) -> Reply:
         """Make sure that a run is in the store."""
         if self._open is None:
-            self._open = Store(self.store, is_checked=False)
+            self._open = open_store(self.store, is_checked=False)
         store, key = self._open, run.key
         with store.claims.claim(key) as is_ours:
             if not is_ours:

@@ -27,7 +27,7 @@ from heterophily.runs.split_rules import (
     split_remarks,
     splits_of,
 )
-from heterophily.runs.stores.sqlite import Store
+from heterophily.runs.stores.base import Store
 from heterophily.training.config import TrainConfig
 from heterophily.training.replicas import Replica, fit_replicas
 from heterophily.training.seeding import replica_seed
@@ -105,7 +105,7 @@ class Planner:
 
     def job(self, store: Store) -> Job:
         """Return what a worker needs for the runs that were planned."""
-        return Job(str(store.path), self.graphs, self.splits, command_line())
+        return Job(store.url, self.graphs, self.splits, command_line())
 
     def _graph(
         self, graph: str | Graph, options: Mapping[str, Any], rule: str
