@@ -22,7 +22,7 @@ from heterophily.diagnosis.shuffle import edge_chance
 from heterophily.diagnosis.verdict import TOO_FEW, Evidence, Verdict, judge
 from heterophily.diagnosis.words import SEES_WHICH, WHY, capital
 from heterophily.errors import InputError
-from heterophily.metrics.catalog import METRICS, MetricValues, compute_metrics
+from heterophily.metrics.catalog import MetricValues, compute_metrics
 from heterophily.metrics.estimates import estimate
 
 ESTIMATE_SHARE = 0.6
@@ -97,7 +97,7 @@ def diagnose(
 ) -> Diagnosis:
     """Say whether the heterophily of a graph is harmful, and what to run.
 
-    Computes every metric of :data:`~heterophily.metrics.catalog.METRICS`, asks what each source of
+    Computes every metric of :data:`~heterophily.metrics.catalog.LINEAR`, asks what each source of
     information knows about the labels (:func:`~heterophily.diagnosis.probe.probe_sources`) and
     judges by the rules of :mod:`~heterophily.diagnosis.verdict`.
 
@@ -201,8 +201,8 @@ def _undefined(metrics: MetricValues) -> list[str]:
 def _spreads(graph: Graph, metrics: MetricValues, seed: int) -> dict[str, float]:
     """Return the spread of each defined metric over draws of the known labels."""
     found = {}
-    for name in METRICS:
-        if metrics.values[name] is None:
+    for name, value in metrics.values.items():
+        if value is None:
             continue
         try:
             found[name] = estimate(
