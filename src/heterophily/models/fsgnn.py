@@ -101,6 +101,6 @@ def _powers(operator: Propagation, signals: list[Tensor]) -> list[Tensor]:
     found = []
     while signals:
         widths = [signal.shape[1] for signal in signals]
-        first, *signals = operator(torch.cat(signals, dim=1)).split(widths, dim=1)
+        first, *signals = torch.split(operator(torch.cat(signals, dim=1)), widths, dim=1)
         found.append(first)
     return found

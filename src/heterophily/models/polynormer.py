@@ -89,7 +89,8 @@ class LocalLayer(nn.Module):
         gathered = inputs.operator(self.neighbours(state)) + self.neighbours_bias
         output = torch.relu(self.batch_norm(gathered + self.own(state)))
         output = dropout(output, self.dropout, training=self.training)
-        return (1.0 - self.beta) * self.norm(gate * output) + self.beta * output
+        raised: Tensor = self.norm(gate * output)
+        return (1.0 - self.beta) * raised + self.beta * output
 
 
 class GlobalLayer(nn.Module):

@@ -114,6 +114,8 @@ class _Gcn(nn.Module):
     def forward(self, features: Block, inputs: GraphInputs) -> Tensor:
         first = state = self._finish(self.norms[0](self.input(features)))
         for layer, norm in zip(self.layers, self.norms[1:], strict=True):
+            assert isinstance(layer, FeatureLinear)
+            assert layer.bias is not None
             gathered = inputs.operator(state @ layer.weight) + layer.bias
             state = self._finish(norm(gathered)) + first
         return state
