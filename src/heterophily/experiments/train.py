@@ -13,7 +13,10 @@ from heterophily.errors import InputError, lookup
 from heterophily.experiments.paper import DEEZER, Published
 from heterophily.experiments.presets import Recipe, Rule, recipe
 from heterophily.experiments.published_tables import published_accuracy
-from heterophily.experiments.split_rules import (
+from heterophily.experiments.train_report import TrainReport
+from heterophily.layers.inputs import GraphInputs
+from heterophily.models.catalog import MODELS
+from heterophily.runs.split_rules import (
     GIVEN,
     SPLIT_RULES,
     check_graph,
@@ -22,9 +25,6 @@ from heterophily.experiments.split_rules import (
     split_remarks,
     splits_of,
 )
-from heterophily.experiments.train_report import TrainReport
-from heterophily.layers.inputs import GraphInputs
-from heterophily.models.catalog import MODELS
 from heterophily.training.config import TrainConfig
 from heterophily.training.device import as_device
 from heterophily.training.replicas import FitResults, Replica, fit_replicas
@@ -84,7 +84,7 @@ def train(
     >>> report.split_rule, len(report.results)
     ('random', 2)
     """
-    spec = spec_with(model, options or {})
+    spec = spec_with(model, options or {}).on(graph)
     config = config or TrainConfig()
     as_device(device)
     rule, batch = _chosen(splits, graph, repeats, seed)
@@ -213,13 +213,15 @@ def _beside_the_paper(model: str, dataset: str, rule: str) -> tuple[str, ...]:
 def option_values(spec: ModelSpec) -> dict[str, Any]:
     """Return every option of the model and its inputs as plain data.
 
-    Edges as they are given are not named: keys of stored runs are made of this, and stay those of
-    the time before that option.
+    Edges as they are given and features that are counts are not named: keys of stored runs are made
+    of this, and stay those of the time before these options.
     """
     parts = (spec.options, spec.inputs)
     found = {f.name: _plain(getattr(part, f.name)) for part in parts for f in fields(part)}
     if spec.inputs.edge_direction == "given":
         del found["edge_direction"]
+    if spec.inputs.features == "counts":
+        del found["features"]
     return found
 
 

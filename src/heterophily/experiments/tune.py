@@ -18,16 +18,16 @@ from heterophily.evaluation.baselines import baselines
 from heterophily.evaluation.evaluate import Against, ScoreValue, against_all
 from heterophily.evaluation.intervals import TestSizes
 from heterophily.evaluation.scores import SCORE_TITLES, SCORES, score_for
-from heterophily.experiments.completion import Watch, complete
-from heterophily.experiments.executor import Executor, kept_open, local
-from heterophily.experiments.planner import Planner
 from heterophily.experiments.presets import PRESETS
 from heterophily.experiments.proposer import Proposer
-from heterophily.experiments.records import Outcome, Run
 from heterophily.experiments.space import Settings, Space, best_by_validation, recipe_of, space_for
-from heterophily.experiments.split_rules import default_rule
-from heterophily.experiments.store import Store
 from heterophily.experiments.table import CellResult
+from heterophily.runs.complete import Watch, complete
+from heterophily.runs.job import Executor, kept_open, local
+from heterophily.runs.plan import Planner
+from heterophily.runs.record import Outcome, Run
+from heterophily.runs.split_rules import default_rule
+from heterophily.runs.stores.base import Store
 
 SEARCHES = {
     "grid": "every setting of the space",
@@ -295,7 +295,7 @@ def tune(
     with_baselines
         Whether the baselines are computed beside the chosen setting.
     how
-        Further arguments of :class:`~heterophily.experiments.planner.Planner`.
+        Further arguments of :class:`~heterophily.runs.plan.Planner`.
     """
     lookup(SEARCHES, "search", search)
     if preset is not None:

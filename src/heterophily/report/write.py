@@ -16,7 +16,6 @@ from heterophily.diagnosis.page import (
     verdict_part,
 )
 from heterophily.errors import InputError
-from heterophily.experiments.records import versions
 from heterophily.page.document import document
 from heterophily.page.table import Cell, number, table
 from heterophily.page.text import percent, safe
@@ -29,6 +28,7 @@ from heterophily.report.sections.local_homophily import local_homophily_part
 from heterophily.report.sections.maps import maps_part
 from heterophily.report.sections.models import accuracy_part, curves_part, weights_part
 from heterophily.report.sections.results import results_part
+from heterophily.runs.record import versions
 
 if TYPE_CHECKING:
     from heterophily.experiments.compare import Comparison
