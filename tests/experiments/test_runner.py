@@ -19,6 +19,7 @@ from heterophily.report.tables import EARLIER, cell_text, numerics_lines, summar
 from heterophily.runs import record as records
 from heterophily.runs.job import InProcess, LocalProcesses
 from heterophily.runs.plan import Planner
+from heterophily.runs.stores.base import Store
 from heterophily.runs.stores.url import open_store
 from heterophily.training.config import TrainConfig
 
@@ -150,7 +151,7 @@ def test_runs_of_earlier_numerics_are_shown_and_marked_until_they_are_trained_ag
         how = {"space": space, "executor": InProcess(), "repeats": 3, "engine": "torch"}
         return run_study(mine, store, protocol="validated", **how)
 
-    with Store(tmp_path / "runs.sqlite") as store:
+    with open_store(tmp_path / "runs.sqlite") as store:
         before = trained(store)
         monkeypatch.setitem(records.NUMERICS, "torch", 2)
         shown = plan(mine, tmp_path).result(store)
