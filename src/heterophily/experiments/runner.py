@@ -8,20 +8,20 @@ from pathlib import Path
 from typing import Any
 
 from heterophily.errors import InputError, UnknownNameError, lookup
-from heterophily.experiments.completion import Watch, complete
-from heterophily.experiments.executor import Executor
 from heterophily.experiments.paper import SAME_MODEL
-from heterophily.experiments.planner import Planner
 from heterophily.experiments.presets import PRESETS, Recipe
 from heterophily.experiments.programs import candidates, compared_splits
-from heterophily.experiments.records import Record, Run
 from heterophily.experiments.space import best_by_validation, check_name, recipe_of, space_for
-from heterophily.experiments.split_rules import SPLIT_RULES
-from heterophily.experiments.store import Store
 from heterophily.experiments.study import PROTOCOLS, Cell, Study
 from heterophily.experiments.table import CellResult, TableResult
 from heterophily.experiments.tuned import optimal
 from heterophily.models.catalog import MODELS
+from heterophily.runs.complete import Watch, complete
+from heterophily.runs.job import Executor
+from heterophily.runs.plan import Planner
+from heterophily.runs.record import Record, Run
+from heterophily.runs.split_rules import SPLIT_RULES
+from heterophily.runs.stores.base import Store
 
 PROGRAMS = "programs"
 """The space that is a list of whole settings for each cell."""
@@ -67,6 +67,19 @@ class CellPlan:
             ]
         )
 
+    def _found(self, store: Store) -> dict[str, Record]:
+        """Return the finished runs by today's key, all of the same numerics.
+
+        Those of today; or, where earlier numerics have more of them, the newest that has the most.
+        """
+        runs = [run for runs in self.runs for run in runs]
+        known = [{run.key: run.key for run in runs}]
+        for age in range(max((len(run.earlier_keys) for run in runs), default=0)):
+            older = [run for run in runs if age < len(run.earlier_keys)]
+            known.append({run.earlier_keys[age]: run.key for run in older})
+        found = [{keys[r.key]: r for r in store.records(list(keys))} for keys in known]
+        return max(found, key=len)
+
     def result(self, study: Study, store: Store) -> CellResult:
         """Choose the setting on validation data and sum up its runs."""
         row, dataset = self.cell.row.name, self.cell.dataset
@@ -79,8 +92,7 @@ class CellPlan:
             "published": study.printed(row, dataset),
             "published_ms": study.printed_ms(row, dataset),
         }
-        keys = [run.key for runs in self.runs for run in runs]
-        found = {record.key: record for record in store.records(keys)}
+        found = self._found(store)
         chosen = self._chosen(found)
         if chosen is None:
             needed = {run.key for run in self.first}

@@ -40,7 +40,8 @@ def contributions(
 ) -> Contributions | None:
     """Take the logits of a node apart; None when the last layer does not mix logits."""
     layers = [module for module in built.modules() if isinstance(module, AcmLayer)]
-    if not layers or len(network.channel_names) < 2 or network.spec.options.output_relu:
+    has_relu = getattr(network.spec.options, "output_relu", False)
+    if not layers or len(network.channel_names) < 2 or has_relu:
         return None
     mixer: Any = layers[-1].mixer
     residual_layer: Any = getattr(built.backbone, "output_residual", None)

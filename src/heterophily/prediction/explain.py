@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 
 from heterophily.data.graph import UNLABELLED, Graph
+from heterophily.data.interchange import GraphLike
 from heterophily.data.wording import short
 from heterophily.errors import InputError
 from heterophily.metrics.node_homophily import node_homophily_values
 from heterophily.prediction.contributions import contributions
+from heterophily.prediction.feature_shares import FeatureShare, feature_shares
 from heterophily.prediction.model import TrainedModel
-from heterophily.prediction.predict import Predictions, built_networks, predict
+from heterophily.prediction.predict import Predictions, built_networks, graph_for, predict
 
 SHOWN = 10
 """So many neighbours are listed; all of them are counted."""
@@ -22,6 +24,8 @@ SHOWN = 10
 CHANNEL_WORDS = {
     "low": "the mean over its neighbours",
     "high": "its difference to its neighbours",
+    "low-reversed": "the mean over the nodes that point to it",
+    "high-reversed": "its difference to the nodes that point to it",
     "identity": "its own features",
     "structure": "which nodes it is linked to",
 }
@@ -77,6 +81,7 @@ class Explanation:
     neighbour_predictions: Mapping[str, int]
     local_homophily: float | None
     class_homophily: float | None
+    features: tuple[FeatureShare, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
@@ -102,7 +107,7 @@ class Explanation:
 
 def explain(
     model: TrainedModel,
-    graph: Graph,
+    graph: GraphLike,
     node: str | int,
     *,
     feature_names: Sequence[str] | None = None,
@@ -113,6 +118,7 @@ def explain(
     :func:`~heterophily.prediction.predict.predict`. Homophily counts neighbours with known labels
     and compares with the node's known label, or with the predicted one.
     """
+    graph = graph_for(model, graph)
     place = find_node(graph, node)
     found = predict(model, graph, feature_names=feature_names)
     order = np.argsort(-found.probabilities[place], kind="stable")
@@ -135,6 +141,7 @@ def explain(
         neighbour_predictions=_counts(found.labels[neighbours].tolist()),
         local_homophily=homophily,
         class_homophily=of_class,
+        features=feature_shares(model, feature_names=feature_names),
     )
 
 

@@ -29,6 +29,8 @@ def _verdict(found: Explanation) -> str:
 
 
 def _channels(found: Explanation) -> list[str]:
+    if found.features:
+        return _features(found)
     if not found.channels:
         return ["The model has one channel: there is no mixture to take apart."]
     lines = []
@@ -52,6 +54,12 @@ def _channels(found: Explanation) -> list[str]:
         )
     lines.append("  part        weight  class mean  alone favours    adds to lead  lead without it")
     return [*lines, *(_part(share) for share in found.parts)]
+
+
+def _features(found: Explanation) -> list[str]:
+    """List the columns that the trees use most, over all nodes."""
+    lines = ["What the trees use most, over all nodes (share of the gain of their splits):"]
+    return [*lines, *(f"  {100 * one.share:5.1f} %  {one.name}" for one in found.features)]
 
 
 def _named(share: ChannelShare) -> str:
