@@ -260,6 +260,12 @@ class Graph:
         for key, value in values.items():
             object.__setattr__(self, key, value)
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore a copy that went through pickle or another process, read-only as the original."""
+        self.__dict__.update(state)
+        for part in (self.adjacency, self.features, self.labels, self.node_ids):
+            _frozen(part, None)
+
     # --- construction -------------------------------------------------------------------------
 
     @classmethod
