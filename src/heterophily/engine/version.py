@@ -14,7 +14,7 @@ def engine_version(name: str, numerics: int) -> str:
     """Return for example ``native-4/avx2`` or ``torch-1/avx2/AuthenticAMD``.
 
     What follows the first stroke belongs to this machine. Native results do not depend on it. Those
-    of torch do: its kernels choose their code by the instruction set and its matrix library (MKL) by
+    of torch do: its kernels choose their code by the instruction set, its matrix library (MKL) by
     instruction set and vendor, and with it the order of their sums.
 
     >>> engine_version("native", 4).partition("/")[0]
