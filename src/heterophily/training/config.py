@@ -69,11 +69,11 @@ class TrainConfig:
         """Check every field once."""
         for name in ("lr", "coefficient_lr"):
             value = getattr(self, name)
-            if not (_is_number(value) and value > 0) and name not in self.unset:
+            if not (_is_number(value) and value > 0) and name not in self._unset:
                 raise InputError(f"{name}={value!r}; the learning rate is a positive number")
         for name in ("weight_decay", "coefficient_weight_decay"):
             value = getattr(self, name)
-            if not (_is_number(value) and value >= 0) and name not in self.unset:
+            if not (_is_number(value) and value >= 0) and name not in self._unset:
                 raise InputError(f"{name}={value!r}; it is zero or a positive number")
         for name in ("max_epochs", "window"):
             value = getattr(self, name)
@@ -98,7 +98,7 @@ class TrainConfig:
         return self.class_weight != "none"
 
     @property
-    def unset(self) -> tuple[str, ...]:
+    def _unset(self) -> tuple[str, ...]:
         """The fields that are not used: class weights and rates of coefficients by default."""
         later = {"class_weight": "none", "coefficient_lr": None, "coefficient_weight_decay": None}
         return tuple(name for name, unused in later.items() if getattr(self, name) == unused)
@@ -106,16 +106,16 @@ class TrainConfig:
     @property
     def has_groups(self) -> bool:
         """Whether coefficients of filters are trained otherwise than the other parameters."""
-        return not {"coefficient_lr", "coefficient_weight_decay"} <= set(self.unset)
+        return not {"coefficient_lr", "coefficient_weight_decay"} <= set(self._unset)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields as plain data, without those that are :attr:`unset`.
+        """Return the fields as plain data, without those that are not used.
 
         Keys of stored runs are made of this: those of runs that do not use a field stay as they
         were before it existed.
         """
         values = asdict(self)
-        for name in self.unset:
+        for name in self._unset:
             del values[name]
         return values
 
