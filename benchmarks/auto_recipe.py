@@ -28,9 +28,9 @@ from heterophily.data.atomic import write_text
 from heterophily.data.source import open_graph
 from heterophily.experiments.presets import RELEASED
 from heterophily.experiments.published_tables import published_table
-from heterophily.experiments.records import command_line, versions
 from heterophily.experiments.space import recipe_of
 from heterophily.prediction.auto import auto
+from heterophily.runs.record import command_line, versions
 
 DATASETS = (
     "texas", "wisconsin", "cornell", "cora", "chameleon", "citeseer", "film", "squirrel", "pubmed",

@@ -30,7 +30,6 @@ import pyarrow.parquet as pq
 from heterophily.data.atomic import atomic_path
 from heterophily.experiments.published_tables import published_accuracy
 from heterophily.experiments.space import best_by_validation, space_for
-from heterophily.experiments.store import Store
 from heterophily.report.style import (
     BLACK,
     BLUE,
@@ -41,6 +40,8 @@ from heterophily.report.style import (
     save,
     style,
 )
+from heterophily.runs.stores.base import Store
+from heterophily.runs.stores.url import open_store
 
 FOLDER = Path(__file__).resolve().parents[1] / "results" / "full-grid"
 MODELS = ("acm-gcn", "acmii-gcn")
@@ -224,7 +225,7 @@ def main() -> None:
     arguments = parser.parse_args()
     arguments.folder.mkdir(parents=True, exist_ok=True)
     if arguments.store:
-        with Store(arguments.store) as store:
+        with open_store(arguments.store) as store:
             for model in MODELS:
                 for dataset in DATASETS:
                     rows = rows_of(store, model, dataset)

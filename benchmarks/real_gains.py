@@ -39,7 +39,7 @@ from heterophily.data.graph import Graph
 from heterophily.data.splits import Split
 from heterophily.errors import HeterophilyError
 from heterophily.evaluation.scores import SCORES, score_for
-from heterophily.experiments.records import versions
+from heterophily.runs.record import versions
 
 FOLDER = Path("results/real-gains")
 Variant = Network | Trees

@@ -22,12 +22,12 @@ from auto_recipe import DATASETS, FOLDER, our_best_rows
 from heterophily.data.atomic import write_text
 from heterophily.data.source import open_graph
 from heterophily.experiments.presets import RELEASED
-from heterophily.experiments.records import command_line, versions
 from heterophily.experiments.space import recipe_of
 from heterophily.prediction.candidates import Candidate, Family
 from heterophily.prediction.estimate import estimate
 from heterophily.prediction.folds import refolded
 from heterophily.prediction.members import Bench
+from heterophily.runs.record import command_line, versions
 
 
 def run(dataset: str) -> dict[str, Any]:

@@ -3,6 +3,7 @@ from heterophily.data.catalog import load as load
 from heterophily.data.catalog import split_sets as split_sets
 from heterophily.data.export import write_graph as write_graph
 from heterophily.data.graph import Graph as Graph
+from heterophily.data.interchange import as_graph as as_graph
 from heterophily.data.interchange import from_dgl as from_dgl
 from heterophily.data.interchange import from_networkx as from_networkx
 from heterophily.data.interchange import from_pyg as from_pyg
@@ -13,6 +14,7 @@ from heterophily.data.interchange import to_scipy as to_scipy
 from heterophily.data.npz import read_npz as read_npz
 from heterophily.data.npz import write_npz as write_npz
 from heterophily.data.report import GraphReport as GraphReport
+from heterophily.data.source import GraphSource as GraphSource
 from heterophily.data.source import open_graph as open_graph
 from heterophily.data.splits import Split as Split
 from heterophily.data.splits import SplitBatch as SplitBatch
@@ -40,10 +42,8 @@ from heterophily.estimators.classifier import AcmClassifier as AcmClassifier
 from heterophily.estimators.folds import GraphKFold as GraphKFold
 from heterophily.experiments.compare import compare as compare
 from heterophily.experiments.compare_finished import compare_portraits as compare_portraits
-from heterophily.experiments.executor import local as local
 from heterophily.experiments.portray import portray as portray
 from heterophily.experiments.runner import run_study as run_study
-from heterophily.experiments.store import Store as Store
 from heterophily.experiments.study import study as study
 from heterophily.experiments.train import train as train
 from heterophily.experiments.train import train_by_name as train_by_name
@@ -66,14 +66,31 @@ from heterophily.metrics.catalog import METRICS as METRICS
 from heterophily.metrics.catalog import compute_metrics as compute_metrics
 from heterophily.metrics.class_compatibility import class_compatibility as class_compatibility
 from heterophily.metrics.class_homophily import class_homophily as class_homophily
+from heterophily.metrics.classifier_based import classifier_metric as classifier_metric
 from heterophily.metrics.diversification import (
     diversification_distinguishability as diversification_distinguishability,
 )
 from heterophily.metrics.edge_homophily import edge_homophily as edge_homophily
 from heterophily.metrics.estimates import estimate as estimate
+from heterophily.metrics.feature_edge_similarity import (
+    generalized_edge_homophily as generalized_edge_homophily,
+)
 from heterophily.metrics.label_informativeness import label_informativeness as label_informativeness
+from heterophily.metrics.metric import Metric as Metric
+from heterophily.metrics.neighbourhoods import (
+    cross_class_neighbourhood_similarity as cross_class_neighbourhood_similarity,
+)
+from heterophily.metrics.neighbourhoods import neighbourhood_contrast as neighbourhood_contrast
+from heterophily.metrics.neighbourhoods import (
+    neighbourhood_identifiability as neighbourhood_identifiability,
+)
+from heterophily.metrics.neighbourhoods import structural_homophily as structural_homophily
 from heterophily.metrics.node_homophily import node_homophily as node_homophily
 from heterophily.metrics.node_homophily import node_homophily_values as node_homophily_values
+from heterophily.metrics.unbiased_homophily import unbiased_homophily as unbiased_homophily
+from heterophily.metrics.walks import effective_homophily as effective_homophily
+from heterophily.metrics.walks import path_homophily as path_homophily
+from heterophily.metrics.walks import two_hop_homophily as two_hop_homophily
 from heterophily.models.catalog import MODELS as MODELS
 from heterophily.models.pyg_adapter import pyg_model as pyg_model
 from heterophily.prediction.auto import auto as auto
@@ -84,6 +101,9 @@ from heterophily.prediction.folder import save_model as save_model
 from heterophily.prediction.predict import Predictions as Predictions
 from heterophily.prediction.predict import predict as predict
 from heterophily.report.write import write_report as write_report
+from heterophily.runs.job import local as local
+from heterophily.runs.stores.base import Store as Store
+from heterophily.runs.stores.url import open_store as open_store
 from heterophily.training.config import TrainConfig as TrainConfig
 from heterophily.training.fit import fit as fit
 from heterophily.training.replicas import Replica as Replica

@@ -6,14 +6,14 @@ import json
 from pathlib import Path
 
 import pytest
-from experiments.pretend import some_record, some_run
 from experiments.small import small_graph
+from runs.pretend import some_record, some_run
 
 from heterophily.experiments import cost
 from heterophily.experiments.cost import Clock, run_seconds, seconds_per_epoch, study_cost
-from heterophily.experiments.records import Record, versions
-from heterophily.experiments.store import Store
 from heterophily.experiments.study import study
+from heterophily.runs.record import Record, versions
+from heterophily.runs.stores.url import open_store
 
 
 def clock_of(seconds: float, **options: object) -> Clock:
@@ -76,7 +76,7 @@ def test_each_engine_has_its_own_time(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_finished_runs_of_the_same_engine_are_the_best_witness(tmp_path: Path) -> None:
-    with Store(tmp_path / "runs.sqlite") as store:
+    with open_store(tmp_path / "runs.sqlite") as store:
         store.add_all(some_record(number) for number in range(3))
         native = some_run(0, engine="native")
         slow = some_record(0).outcome

@@ -9,9 +9,9 @@ from experiments.small import small_graph
 
 from heterophily.engine.buffers import GraphBuffers
 from heterophily.engine.library import engine
-from heterophily.experiments import executor
-from heterophily.experiments.executor import Job
-from heterophily.experiments.records import GraphRef, Run, SplitRef
+from heterophily.runs import job as executor
+from heterophily.runs.job import Job
+from heterophily.runs.record import GraphRef, Run, SplitRef
 
 pytestmark = pytest.mark.skipif(engine().library is None, reason="no native engine")
 GRAPH = small_graph()

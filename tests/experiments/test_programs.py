@@ -11,12 +11,12 @@ from experiments.small import small_graph
 from heterophily.data.npz import write_npz
 from heterophily.errors import InputError, UnknownNameError
 from heterophily.experiments import runner
-from heterophily.experiments.executor import InProcess
 from heterophily.experiments.programs import Candidate, candidates, compared_splits
 from heterophily.experiments.runner import plan_study, run_study
 from heterophily.experiments.space import recipe_of, space_for
-from heterophily.experiments.store import Store
 from heterophily.experiments.study import Study, study
+from heterophily.runs.job import InProcess
+from heterophily.runs.stores.url import open_store
 
 HOW = {"protocol": "validated", "space": "programs", "repeats": 4, "engine": "torch"}
 
@@ -38,7 +38,7 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Study:
 
 
 def test_only_the_chosen_setting_gets_the_other_splits(mine: Study, tmp_path: Path) -> None:
-    with Store(tmp_path / "runs.sqlite") as store:
+    with open_store(tmp_path / "runs.sqlite") as store:
         table = run_study(mine, store, executor=InProcess(), **HOW)
         assert len(store) == 2 * 2 + 2
         cell = table.cell("gcn", mine.datasets[0])
@@ -53,7 +53,7 @@ def test_only_the_chosen_setting_gets_the_other_splits(mine: Study, tmp_path: Pa
 def test_nothing_is_chosen_while_runs_that_decide_lack(mine: Study, tmp_path: Path) -> None:
     plan = plan_study(mine, **HOW)
     assert len(plan.runs) == 4
-    with Store(tmp_path / "runs.sqlite") as store:
+    with open_store(tmp_path / "runs.sqlite") as store:
         cell = plan.cells[0]
         assert cell.rest(store) == ()
         assert cell.result(mine, store).remark == "0 of 4 runs of the search are finished"

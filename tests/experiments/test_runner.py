@@ -10,16 +10,17 @@ from experiments.small import small_graph
 
 from heterophily.data.npz import write_npz
 from heterophily.errors import InputError, UnknownNameError
-from heterophily.experiments import records
-from heterophily.experiments.executor import InProcess, LocalProcesses
-from heterophily.experiments.planner import Planner
 from heterophily.experiments.presets import Recipe
 from heterophily.experiments.runner import StudyPlan, plan_study, run_study
-from heterophily.experiments.store import Store
 from heterophily.experiments.study import Study, study
 from heterophily.experiments.table import TableResult
 from heterophily.experiments.train import train
 from heterophily.report.tables import EARLIER, cell_text, numerics_lines, summary_lines
+from heterophily.runs import record as records
+from heterophily.runs.job import InProcess, LocalProcesses
+from heterophily.runs.plan import Planner
+from heterophily.runs.stores.base import Store
+from heterophily.runs.stores.url import open_store
 from heterophily.training.config import TrainConfig
 
 SPACE = "lr = [0.001, 0.05]\nmax_epochs = [10]\nhidden = [8]\n"
@@ -45,7 +46,7 @@ def test_a_run_of_a_study_gives_what_the_train_command_gives(tmp_path: Path) -> 
     graph, config = small_graph(), TrainConfig(lr=0.05, max_epochs=15)
     planner = Planner(repeats=3, engine="torch")
     runs = planner.runs("acm-gcn", graph, Recipe({}, {"hidden": 8}, config), "random")
-    with Store(tmp_path / "runs.sqlite") as store:
+    with open_store(tmp_path / "runs.sqlite") as store:
         InProcess().execute(planner.job(store), runs, lambda: None)
         found = {record.key: record.outcome for record in store.records()}
     report = train(
@@ -63,7 +64,7 @@ def test_the_validated_protocol_reports_the_setting_that_is_best_on_validation(
 ) -> None:
     planned = plan(mine, tmp_path)
     assert len(planned.runs) == 2 * 2 * 3
-    with Store(tmp_path / "runs.sqlite") as store:
+    with open_store(tmp_path / "runs.sqlite") as store:
         result = run_study(
             mine,
             store,
@@ -88,7 +89,7 @@ def test_the_validated_protocol_reports_the_setting_that_is_best_on_validation(
 def test_a_worker_process_fills_the_store_with_the_same_bits(mine: Study, tmp_path: Path) -> None:
     answers = []
     for name, executor in (("here", InProcess()), ("worker", LocalProcesses(1))):
-        with Store(tmp_path / f"{name}.sqlite") as store:
+        with open_store(tmp_path / f"{name}.sqlite") as store:
             run_study(
                 mine,
                 store,
@@ -135,7 +136,7 @@ def test_fixed_splits_are_those_of_the_graph_and_are_not_multiplied() -> None:
 
 def test_an_unfinished_search_has_no_value_yet(mine: Study, tmp_path: Path) -> None:
     planned = plan(mine, tmp_path)
-    with Store(tmp_path / "runs.sqlite") as store:
+    with open_store(tmp_path / "runs.sqlite") as store:
         InProcess().execute(planned.planner.job(store), planned.runs[:4], lambda: None)
         result = planned.result(store)
     assert [cell.mean for cell in result.cells] == [None, None]
@@ -150,7 +151,7 @@ def test_runs_of_earlier_numerics_are_shown_and_marked_until_they_are_trained_ag
         how = {"space": space, "executor": InProcess(), "repeats": 3, "engine": "torch"}
         return run_study(mine, store, protocol="validated", **how)
 
-    with Store(tmp_path / "runs.sqlite") as store:
+    with open_store(tmp_path / "runs.sqlite") as store:
         before = trained(store)
         monkeypatch.setitem(records.NUMERICS, "torch", 2)
         shown = plan(mine, tmp_path).result(store)

@@ -8,8 +8,8 @@ import pytest
 
 from heterophily.data.catalog import DATASETS
 from heterophily.errors import InputError, UnknownNameError
-from heterophily.experiments.split_rules import SPLIT_RULES
 from heterophily.experiments.study import Study, studies, study
+from heterophily.runs.split_rules import SPLIT_RULES
 
 TRAINED = [name for name, declared in studies().items() if declared.command is None]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from experiments.pretend import some_record, some_run
+from runs.pretend import some_record, some_run
 
 from heterophily.experiments.paper import Published
 from heterophily.experiments.table import CellResult, TableResult

@@ -12,12 +12,12 @@ from experiments.small import QUICK, small_graph
 from heterophily.data.splits import SplitBatch
 from heterophily.errors import InputError, UnknownNameError
 from heterophily.experiments import tune as module
-from heterophily.experiments.executor import Execution, InProcess, Job, LocalProcesses, Tick
-from heterophily.experiments.records import Run
 from heterophily.experiments.settings import read_settings, write_settings
 from heterophily.experiments.space import Space
-from heterophily.experiments.store import Store
 from heterophily.experiments.tune import Trial, TuneResult, is_hopeless, tune
+from heterophily.runs.job import Execution, InProcess, Job, LocalProcesses, Tick
+from heterophily.runs.record import Run
+from heterophily.runs.stores.url import open_store
 
 WIDE = Space(
     "wide",
@@ -39,7 +39,7 @@ def quick(path: Path, **changes: object) -> TuneResult:
         **changes,
     }
     graph = arguments.pop("graph", None) or small_graph()
-    with Store(path) as store:
+    with open_store(path) as store:
         return tune("mlp-1", graph, store=store, **arguments)  # type: ignore[arg-type]
 
 
@@ -50,16 +50,16 @@ def test_a_grid_tries_every_setting_on_every_split_and_takes_the_best(tmp_path: 
     means = [trial.mean or 0.0 for trial in result.trials]
     assert result.best is result.trials[int(np.argmax(means))]
     assert len(set(means)) > 1
-    with Store(tmp_path / "runs.sqlite") as store:
+    with open_store(tmp_path / "runs.sqlite") as store:
         assert len(store) == 12
 
 
 def test_a_second_search_trains_nothing(tmp_path: Path) -> None:
     first = quick(tmp_path / "runs.sqlite")
-    with Store(tmp_path / "runs.sqlite") as store:
+    with open_store(tmp_path / "runs.sqlite") as store:
         before = len(store.starts())
     again = quick(tmp_path / "runs.sqlite")
-    with Store(tmp_path / "runs.sqlite") as store:
+    with open_store(tmp_path / "runs.sqlite") as store:
         assert len(store.starts()) == before
     assert again.to_dict() == first.to_dict()
 
@@ -96,11 +96,11 @@ def test_an_adaptive_search_proposes_the_same_again_and_resumes_from_the_store(
 ) -> None:
     how = {"space": WIDE, "search": "adaptive"}
     short = quick(tmp_path / "runs.sqlite", **how, trials=10)
-    with Store(tmp_path / "runs.sqlite") as store:
+    with open_store(tmp_path / "runs.sqlite") as store:
         before = len(store.starts())
     long = quick(tmp_path / "runs.sqlite", **how, trials=14)
     assert [t.settings for t in long.trials[:10]] == [t.settings for t in short.trials]
-    with Store(tmp_path / "runs.sqlite") as store:
+    with open_store(tmp_path / "runs.sqlite") as store:
         fresh = {key for key, *_ in store.starts()[before:]}
         old = {key for key, *_ in store.starts()[:before]}
     assert fresh
@@ -205,7 +205,7 @@ def test_the_score_that_is_asked_for_chooses_and_test_scores_come_with_baselines
 ) -> None:
     result = quick(tmp_path / "runs.sqlite", score="roc-auc")
     assert result.score == "roc-auc"
-    with Store(tmp_path / "runs.sqlite") as store:
+    with open_store(tmp_path / "runs.sqlite") as store:
         outcomes = [store.get(key).outcome for key in result.keys]  # type: ignore[union-attr]
     assert result.best.validation == tuple(o.scores["validation"]["roc-auc"] for o in outcomes)  # type: ignore[index]
     assert result.test.values == tuple(o.scores["test"]["roc-auc"] for o in outcomes)  # type: ignore[index]

@@ -211,11 +211,11 @@ def markup(suffix: str) -> Attempt:
 
 def model_folder() -> Attempt:
     """Damage a model folder: bytes, or the card by one who knows its checksum."""
-    from heterophily.experiments.records import canonical, digest
     from heterophily.experiments.train import train
     from heterophily.prediction import build
     from heterophily.prediction.folder import CARD, WEIGHTS, load_model, save_model
     from heterophily.prediction.predict import predict
+    from heterophily.runs.record import canonical, digest
     from heterophily.training.config import TrainConfig
 
     graph, config = some_graph(), TrainConfig(max_epochs=3)
@@ -253,18 +253,18 @@ def model_folder() -> Attempt:
 
 
 def _records() -> list[Any]:
-    from experiments.pretend import some_record
+    from runs.pretend import some_record
 
     return [some_record(number) for number in range(4)]
 
 
 def store() -> Attempt:
     """Damage a store; what is accepted must be what was added."""
-    from heterophily.experiments.store import Store
+    from heterophily.runs.stores.url import open_store
 
     records = _records()
     path = Path(tempfile.mkdtemp()) / "runs.sqlite"
-    with Store(path) as made:
+    with open_store(path) as made:
         made.add_all(records)
     with sqlite3.connect(path) as base:
         base.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -275,7 +275,7 @@ def store() -> Attempt:
         damaged = place / "runs.sqlite"
         damaged.write_bytes(mutate.bytes_of(whole, rng))
         is_read_only = bool(rng.integers(0, 2))
-        with Store(damaged, must_exist=True, is_read_only=is_read_only) as opened:
+        with open_store(damaged, must_exist=True, is_read_only=is_read_only) as opened:
             found = {record.key: record.answer for record in opened.records()}
             len(opened)
             opened.find(records[0].key[:8])
@@ -287,8 +287,8 @@ def store() -> Attempt:
 
 def export(suffix: str) -> Attempt:
     """Damage exported runs, bytes or data; what is accepted must be what was exported."""
-    from heterophily.experiments.store import Store
-    from heterophily.experiments.transfer import export_records, merge_records, read_records
+    from heterophily.runs.stores.url import open_store
+    from heterophily.runs.transfer import export_records, merge_records, read_records
 
     records = _records()
     path = Path(tempfile.mkdtemp()) / f"runs{suffix}"
@@ -304,7 +304,7 @@ def export(suffix: str) -> Attempt:
             content = mutate.bytes_of(whole, rng)
         damaged.write_bytes(content)
         found = read_records(damaged)
-        with Store(":memory:") as target:
+        with open_store("memory:") as target:
             merge_records(target, found, where=damaged)
         got = {record.key: (record.answer, record.run["model"]) for record in found}
         return "right" if got.items() <= wanted.items() else "wrong"  # a record may be cut out

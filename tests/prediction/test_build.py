@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from heterophily.data.splits import SplitBatch
-from heterophily.experiments.split_rules import splits_of
 from heterophily.experiments.train import train
 from heterophily.prediction.build import calibrate_report, model_of, splits_card
+from heterophily.runs.split_rules import splits_of
 from heterophily.training.config import TrainConfig
 
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from heterophily.errors import InputError
-from heterophily.experiments.records import canonical, digest
 from heterophily.prediction import folder as module
 from heterophily.prediction.build import model_of
 from heterophily.prediction.folder import CARD, WEIGHTS, load_model, save_model
 from heterophily.prediction.predict import predict
+from heterophily.runs.record import canonical, digest
 
 
 @pytest.fixture

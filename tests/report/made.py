@@ -8,7 +8,7 @@ import numpy as np
 
 from heterophily.data.graph import Graph
 from heterophily.experiments.portrait import Portrait
-from heterophily.experiments.records import GraphRef, Outcome, Record, Run, SplitRef
+from heterophily.runs.record import GraphRef, Outcome, Record, Run, SplitRef
 
 HOSTILE = (
     "<script>alert(1)</script>",

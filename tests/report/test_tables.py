@@ -182,8 +182,8 @@ def test_durations_are_for_people() -> None:
 def test_tables_open_without_torch() -> None:
     script = (
         "import sys, heterophily.report.tables, heterophily.report.live\n"
-        "import heterophily.experiments.store, heterophily.experiments.table\n"
-        "import heterophily.experiments.completion, heterophily.experiments.transfer\n"
+        "import heterophily.runs.stores.sqlite, heterophily.experiments.table\n"
+        "import heterophily.runs.complete, heterophily.runs.transfer\n"
         "sys.exit('torch' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0

@@ -8,27 +8,52 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from heterophily.cli import panels
+from heterophily.cli.panels import show_help
 from heterophily.errors import InputError
 
 if TYPE_CHECKING:
-    from heterophily.experiments.records import Record
-    from heterophily.experiments.store import Store
+    from heterophily.runs.record import Record
+    from heterophily.runs.stores.base import Store
 
-app = typer.Typer(no_args_is_help=True, help="Finished runs: list, show, export, merge.")
+app = typer.Typer(
+    invoke_without_command=True,
+    callback=show_help,
+    help="Finished runs: list, show, export, merge.",
+)
 
 StoreOption = Annotated[
-    Path | None,
+    str | None,
     typer.Option(
         "--store",
-        help="File of finished runs [default: HETEROPHILY_STORE, heterophily-runs.sqlite]",
+        metavar="FILE|URL",
+        help="File or URL of finished runs.",
+        show_default="HETEROPHILY_STORE, else heterophily-runs.sqlite",
+        rich_help_panel=panels.MORE_RUNS,
     ),
 ]
 Workers = Annotated[
     int | None,
-    typer.Option(min=1, help="Worker processes, one thread each [default: one per core]"),
+    typer.Option(
+        min=1,
+        help="Worker processes, one thread each.",
+        show_default="one per core",
+        rich_help_panel=panels.MORE_RUNS,
+    ),
 ]
-Seed = Annotated[int, typer.Option(min=0, help="Seed of splits, weights and dropout.")]
-Engine = Annotated[str, typer.Option(help="auto (native where it can), native (C++) or torch.")]
+Seed = Annotated[
+    int,
+    typer.Option(
+        min=0, help="Seed of splits, weights and dropout.", rich_help_panel=panels.MORE_RUNS
+    ),
+]
+Engine = Annotated[
+    str,
+    typer.Option(
+        help="auto (native where it can), native (C++) or torch.",
+        rich_help_panel=panels.MORE_RUNS,
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print data instead of text.")]
 Model = Annotated[str | None, typer.Option(help="Only this model.")]
 GraphName = Annotated[str | None, typer.Option(help="Only this graph.")]
@@ -45,8 +70,8 @@ def list_runs(
     """List finished runs."""
     import itertools
 
-    from heterophily.experiments.split_rules import rule_of
     from heterophily.report.tables import plain
+    from heterophily.runs.split_rules import rule_of
 
     with _open(store) as opened:
         found = _chosen(opened, model, graph)
@@ -102,7 +127,7 @@ def export(
     store: StoreOption = None,
 ) -> None:
     """Write finished runs as a table, whole or not at all."""
-    from heterophily.experiments.transfer import export_records
+    from heterophily.runs.transfer import export_records
 
     with _open(store) as opened:
         count = export_records(_chosen(opened, model, graph), out)
@@ -117,23 +142,23 @@ def merge(
     store: StoreOption = None,
 ) -> None:
     """Take the runs of other stores or files into this one; equal keys must have equal answers."""
-    from heterophily.experiments.store import Store, default_path
-    from heterophily.experiments.transfer import READERS, merge_records, merge_store, read_records
+    from heterophily.runs.stores.url import open_store
+    from heterophily.runs.transfer import READERS, merge_records, merge_store, read_records
 
-    with Store(store or default_path()) as target:
+    with open_store(store) as target:
         for path in others:
             if path.suffix.lower() in READERS:
                 added, known = merge_records(target, read_records(path), where=path)
             else:
-                with Store(path, must_exist=True) as other:
+                with open_store(path, must_exist=True) as other:
                     added, known = merge_store(target, other)
             print(f"{path}: {added} new, {known} known")
 
 
-def _open(path: Path | None) -> Store:
-    from heterophily.experiments.store import Store, default_path
+def _open(url: str | None) -> Store:
+    from heterophily.runs.stores.url import open_store
 
-    return Store(path or default_path(), is_read_only=True)
+    return open_store(url, is_read_only=True)
 
 
 def _chosen(store: Store, model: str | None, graph: str | None) -> Iterator[Record]:

@@ -25,7 +25,7 @@ def serve(
         bool, typer.Option("--open/--no-open", help="Open the page in a browser.")
     ] = True,
     work_folder: Annotated[
-        Path | None, typer.Option(help="Uploads and jobs [default: in the user's cache].")
+        Path | None, typer.Option(help="Uploads and jobs.", show_default="in the user's cache")
     ] = None,
     store: StoreOption = None,
     max_upload_mb: Annotated[int, typer.Option(min=1, help="Largest upload.")] = 100,
@@ -50,13 +50,13 @@ def serve(
             f"the page needs an optional package ({error.name}): pip install 'heterophily[web]'"
         ) from error
     from heterophily.data.catalog import cache_folder
-    from heterophily.experiments.store import default_path
+    from heterophily.runs.stores.url import default_url
     from heterophily.web.connections import TimedProtocol
     from heterophily.web.settings import WebSettings, is_loopback
 
     settings = WebSettings(
         work_folder=work_folder or cache_folder() / "page",
-        store=store or default_path(),
+        store=store or default_url(),
         host=host,
         port=port,
         max_upload_mb=max_upload_mb,

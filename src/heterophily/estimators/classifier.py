@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from functools import partial
 from typing import Any, cast
 
@@ -20,8 +20,10 @@ from heterophily.errors import InputError
 from heterophily.estimators.held_out import as_mask, two_sets
 from heterophily.estimators.node_data import (
     NodeData,
+    graph_if_one,
     graph_of,
     is_labelled,
+    labels_of,
     node_numbers,
     plain_labels,
     rows,
@@ -51,7 +53,8 @@ class AcmClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     | what you call | X | y |
     |---|---|---|
-    | ``fit(graph)`` | a graph | its labels, or one per node |
+    | ``fit(graph)`` | a graph, as :func:`heterophily.as_graph` takes it | its labels, or one per \
+node |
     | ``AcmClassifier(graph=graph).fit(X, y)`` | node numbers | one per number |
     | ``fit(X, y, adjacency=A)`` | features, dense or sparse | one per node |
     | ``fit(X, y)`` | features | one per row; there are no edges |
@@ -66,8 +69,10 @@ class AcmClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     hidden, dropout
         Width of the hidden layers and rate of the dropout; ``None`` leaves it to the model.
     row_normalize
-        Whether rows of X are divided by the sum of their absolute values. ``None`` leaves it to the
-        model: all models of the paper do, but + and ++. Say ``False`` for standardised features.
+        Whether rows of counts (a sparse X that is never negative, as a bag of words) are divided by
+        the sum of their absolute values. ``None`` leaves it to the model: all models of the paper
+        do, but + and ++. Columns of any other X are standardised; ``options={"features":
+        "as-given"}`` leaves it as it is.
     options
         Further options of the model, for example ``{"depth": 3}``.
     lr, weight_decay, max_epochs, window
@@ -88,7 +93,7 @@ class AcmClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     classes_
-        The labels, sorted.
+        The labels, sorted: class names, if the graph has some.
     n_features_in_
         Number of features F.
     n_iter_, best_epoch_
@@ -165,7 +170,7 @@ class AcmClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             ``validation_fraction`` of them decides when to stop.
         """
         network, config = self._network(), self._config()
-        spec = network.spec
+        X = graph_if_one(X)
         data = plain_labels(self._read(X, y, adjacency))
         if data.is_known.any():
             check_classification_targets(data.labels[data.is_known])
@@ -182,6 +187,8 @@ class AcmClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         labels = np.full(data.graph.num_nodes, -1, np.int64)
         self.classes_, labels[used] = np.unique(data.labels[used], return_inverse=True)
         config = config.replace(class_weight=self._weights())
+        network = Network.on(data.graph, network.model, network.options, config.to_dict())
+        spec = network.spec
         inputs = GraphInputs.from_graph(data.graph, spec.inputs)
         sizes = Sizes(inputs.num_nodes, inputs.num_features, self.classes_.size)
         result = train_one(
@@ -199,10 +206,10 @@ class AcmClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"lr={self.lr}, or features of smaller size"
             )
         self.trained_ = TrainedModel(
-            networks=(replace(network, config=config.to_dict()),),
+            networks=(network,),
             votes=(Vote(0, result.state or {}, seed=result.seed),),
             class_names=tuple(map(str, self.classes_)),
-            trained_on=GraphFacts.of(data.graph),
+            trained_on=GraphFacts.of(data.graph, [network]),
         )
         self._predictions = predict(self.trained_, data.graph)
         self._has_edges, self._has_graph = adjacency is not None, self._is_graph(X)
@@ -217,6 +224,7 @@ class AcmClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         graph, or another graph, unless weights of the model belong to single nodes.
         """
         check_is_fitted(self)
+        X = graph_if_one(X)
         if isinstance(X, Graph):
             return predict(self.trained_, X).probabilities
         if self._has_graph:
@@ -243,8 +251,9 @@ class AcmClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             (n,) nodes that count, for example the test nodes. Nodes that were trained on tell
             little.
         """
+        X = graph_if_one(X)
         predicted = self.predict(X, adjacency=adjacency)
-        given = X.labels if y is None and isinstance(X, Graph) else y
+        given = labels_of(X) if y is None and isinstance(X, Graph) else y
         labels = np.asarray(without_nan(given))
         if labels.shape != predicted.shape:
             raise InputError(f"y has shape {labels.shape}, expected {predicted.shape}")

@@ -9,25 +9,25 @@ from typing import Any
 
 import numpy as np
 
-from heterophily.data.graph import Graph
+from heterophily.data.interchange import GraphLike, as_graph
 from heterophily.errors import InputError, lookup
 from heterophily.evaluation.baselines import Baseline, baselines
 from heterophily.evaluation.evaluate import Against, ScoreValue, against_all
 from heterophily.evaluation.intervals import TestSizes
 from heterophily.evaluation.per_class import class_scores
 from heterophily.evaluation.scores import SCORE_TITLES, SCORES, score_for
-from heterophily.experiments.completion import Watch, complete
-from heterophily.experiments.executor import Executor
-from heterophily.experiments.planner import Planner
 from heterophily.experiments.presets import Recipe
-from heterophily.experiments.records import Record
 from heterophily.experiments.space import recipe_of
-from heterophily.experiments.split_rules import SPLIT_RULES, rule_of
 from heterophily.experiments.statistics import PairedTest, all_pairs
-from heterophily.experiments.store import Store
 from heterophily.experiments.table import CellResult
 from heterophily.experiments.tune import TuneResult, tune
 from heterophily.models.catalog import MODELS
+from heterophily.runs.complete import Watch, complete
+from heterophily.runs.job import Executor
+from heterophily.runs.plan import Planner
+from heterophily.runs.record import Record
+from heterophily.runs.split_rules import SPLIT_RULES, rule_of
+from heterophily.runs.stores.base import Store
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +114,7 @@ class Comparison:
 
 
 def compare(
-    graph: str | Graph,
+    graph: str | GraphLike,
     models: Sequence[str],
     *,
     store: Store,
@@ -138,8 +138,9 @@ def compare(
     compared on the test sets. ``score`` is a name in
     :data:`~heterophily.evaluation.scores.SCORES`, or ``"auto"``: that of
     :func:`~heterophily.evaluation.scores.score_for`. ``how`` are further arguments of
-    :class:`~heterophily.experiments.planner.Planner`.
+    :class:`~heterophily.runs.plan.Planner`.
     """
+    graph = graph if isinstance(graph, str) else as_graph(graph)
     lookup(SPLIT_RULES, "split rule", splits)
     if score != "auto":
         lookup(SCORES, "score", score)

@@ -13,12 +13,12 @@ from heterophily.evaluation.intervals import TestSizes
 from heterophily.evaluation.run_scores import scores_on_test
 from heterophily.evaluation.scores import score_for
 from heterophily.experiments.compare import Comparison, compare_records
-from heterophily.experiments.planner import Planner
 from heterophily.experiments.portrait import Portrait
 from heterophily.experiments.portray import settings_for
-from heterophily.experiments.records import Record
-from heterophily.experiments.split_rules import split_remarks_of
-from heterophily.experiments.store import Store
+from heterophily.runs.plan import Planner
+from heterophily.runs.record import Record
+from heterophily.runs.split_rules import split_remarks_of
+from heterophily.runs.stores.base import Store
 from heterophily.training.result import softmax
 
 
@@ -99,6 +99,6 @@ def compare_stored(
                 planner.test_to_train(runs),
             )
     raise InputError(
-        f"{missing} of {total} runs are not in {store.path}, and --no-train forbids to train "
+        f"{missing} of {total} runs are not in {store.name}, and --no-train forbids to train "
         "them; leave it out, or run heterophily compare first"
     )

@@ -17,15 +17,15 @@ from heterophily.data.graph import Graph
 from heterophily.data.source import open_graph
 from heterophily.data.splits import random_splits
 from heterophily.experiments.paper import SAME_MODEL
-from heterophily.experiments.planner import engine_for
-from heterophily.experiments.records import versions
 from heterophily.experiments.runner import cell_settings
-from heterophily.experiments.split_rules import SPLIT_RULES
-from heterophily.experiments.store import Store
 from heterophily.experiments.study import Study
 from heterophily.experiments.tuned import tuned
 from heterophily.layers.inputs import GraphInputs, InputOptions
 from heterophily.models.catalog import MODELS
+from heterophily.runs.plan import engine_for
+from heterophily.runs.record import versions
+from heterophily.runs.split_rules import SPLIT_RULES
+from heterophily.runs.stores.base import Store
 from heterophily.training.config import TrainConfig
 from heterophily.training.replicas import Replica, fit_replicas
 

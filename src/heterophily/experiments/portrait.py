@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from heterophily.data.atomic import atomic_path
 from heterophily.data.npz_arrays import read_arrays
 from heterophily.errors import InputError
-from heterophily.experiments.records import Outcome, Record
+from heterophily.runs.record import Outcome, Record
 
 Floats = NDArray[np.float32]
 _ARRAYS = (

@@ -10,16 +10,16 @@ import numpy as np
 
 from heterophily.errors import InputError, lookup
 from heterophily.evaluation.run_scores import run_scores
-from heterophily.experiments.executor import outcome_of
-from heterophily.experiments.planner import Planner
 from heterophily.experiments.portrait import Portrait
 from heterophily.experiments.presets import PRESETS, Recipe, recipe
-from heterophily.experiments.records import Record, Run, command_line
-from heterophily.experiments.split_rules import SPLIT_RULES, default_rule
 from heterophily.experiments.train import spec_with
 from heterophily.experiments.tuned import optimal
 from heterophily.layers.adaptive_mixer import AdaptiveMixer
 from heterophily.layers.inputs import GraphInputs
+from heterophily.runs.job import outcome_of
+from heterophily.runs.plan import Planner
+from heterophily.runs.record import Record, Run, command_line
+from heterophily.runs.split_rules import SPLIT_RULES, default_rule
 from heterophily.training.config import TrainConfig
 from heterophily.training.replicas import Replica, fit_replicas, usable_cores
 from heterophily.training.result import softmax
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from heterophily.data.graph import Graph
     from heterophily.data.splits import Split
-    from heterophily.experiments.store import Store
+    from heterophily.runs.stores.base import Store
     from heterophily.training.result import FitResult
 
 Progress = Callable[[int, int], None]
@@ -135,7 +135,7 @@ def _portray(
 ) -> None:
     """Train runs of one model on one graph and write their portraits."""
     first = runs[0]
-    spec = spec_with(first.model, first.options)
+    spec = spec_with(first.model, {"features": "counts", **first.options})
     graph = planner.graphs[first.graph.content_hash]()
     inputs = GraphInputs.from_graph(graph, spec.inputs)
     build = spec.builder(inputs, num_classes=graph.num_classes)

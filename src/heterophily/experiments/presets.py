@@ -14,8 +14,8 @@ from typing import Any
 
 from heterophily.errors import InputError, lookup
 from heterophily.experiments.paper import DEEZER as DEEZER_EUROPE
-from heterophily.experiments.split_rules import SPLIT_RULES
 from heterophily.experiments.tuned import optimal
+from heterophily.runs.split_rules import SPLIT_RULES
 from heterophily.training.config import DEEZER, TrainConfig
 
 CONFIG_FIELDS = tuple(field.name for field in fields(TrainConfig))

@@ -8,20 +8,20 @@ from pathlib import Path
 from typing import Any
 
 from heterophily.errors import InputError, UnknownNameError, lookup
-from heterophily.experiments.completion import Watch, complete
-from heterophily.experiments.executor import Executor
 from heterophily.experiments.paper import SAME_MODEL
-from heterophily.experiments.planner import Planner
 from heterophily.experiments.presets import PRESETS, Recipe
 from heterophily.experiments.programs import candidates, compared_splits
-from heterophily.experiments.records import Record, Run
 from heterophily.experiments.space import best_by_validation, check_name, recipe_of, space_for
-from heterophily.experiments.split_rules import SPLIT_RULES
-from heterophily.experiments.store import Store
 from heterophily.experiments.study import PROTOCOLS, Cell, Study
 from heterophily.experiments.table import CellResult, TableResult
 from heterophily.experiments.tuned import optimal
 from heterophily.models.catalog import MODELS
+from heterophily.runs.complete import Watch, complete
+from heterophily.runs.job import Executor
+from heterophily.runs.plan import Planner
+from heterophily.runs.record import Record, Run
+from heterophily.runs.split_rules import SPLIT_RULES
+from heterophily.runs.stores.base import Store
 
 PROGRAMS = "programs"
 """The space that is a list of whole settings for each cell."""

@@ -12,7 +12,6 @@ import numpy as np
 from heterophily.evaluation.evaluate import ScoreValue
 from heterophily.evaluation.intervals import TestSizes, score_interval
 from heterophily.experiments.paper import Published
-from heterophily.experiments.records import NUMERICS, Outcome, Record
 from heterophily.experiments.statistics import (
     CriticalDifference,
     PairedTest,
@@ -22,6 +21,7 @@ from heterophily.experiments.statistics import (
     rank_correlations,
     win_tie_loss,
 )
+from heterophily.runs.record import NUMERICS, Outcome, Record
 
 _TIE = 1e-9  # a value exactly one deviation away lies within, whatever the last bit says
 

@@ -8,12 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from heterophily.data.graph import Graph
+from heterophily.data.interchange import GraphLike, as_graph
 from heterophily.data.splits import SplitBatch
 from heterophily.errors import InputError, lookup
 from heterophily.experiments.paper import DEEZER, Published
 from heterophily.experiments.presets import Recipe, Rule, recipe
 from heterophily.experiments.published_tables import published_accuracy
-from heterophily.experiments.split_rules import (
+from heterophily.experiments.train_report import TrainReport
+from heterophily.layers.inputs import GraphInputs
+from heterophily.models.catalog import MODELS
+from heterophily.runs.split_rules import (
     GIVEN,
     SPLIT_RULES,
     check_graph,
@@ -22,9 +26,6 @@ from heterophily.experiments.split_rules import (
     split_remarks,
     splits_of,
 )
-from heterophily.experiments.train_report import TrainReport
-from heterophily.layers.inputs import GraphInputs
-from heterophily.models.catalog import MODELS
 from heterophily.training.config import TrainConfig
 from heterophily.training.device import as_device
 from heterophily.training.replicas import FitResults, Replica, fit_replicas
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
 def train(
     model: str | ModelSpec,
-    graph: Graph,
+    graph: GraphLike,
     *,
     splits: str | SplitBatch = "random",
     repeats: int | None = None,
@@ -57,7 +58,8 @@ def train(
         Name in :data:`heterophily.models.catalog.MODELS`, or a spec of your own (for a PyG module:
         :func:`heterophily.pyg_model`).
     graph
-        The graph; at least two classes must be labelled.
+        The graph, in any form that :func:`heterophily.as_graph` takes; at least two classes must be
+        labelled.
     splits
         A split rule or splits of your own. ``"random"``: 60/20/20 draws from (seed, index), every
         class in training, validation and test; ``"fixed"``: those of the graph;
@@ -84,7 +86,8 @@ def train(
     >>> report.split_rule, len(report.results)
     ('random', 2)
     """
-    spec = spec_with(model, options or {})
+    graph = as_graph(graph)
+    spec = spec_with(model, options or {}).on(graph)
     config = config or TrainConfig()
     as_device(device)
     rule, batch = _chosen(splits, graph, repeats, seed)
@@ -213,13 +216,15 @@ def _beside_the_paper(model: str, dataset: str, rule: str) -> tuple[str, ...]:
 def option_values(spec: ModelSpec) -> dict[str, Any]:
     """Return every option of the model and its inputs as plain data.
 
-    Edges as they are given are not named: keys of stored runs are made of this, and stay those of
-    the time before that option.
+    Edges as they are given and features that are counts are not named: keys of stored runs are made
+    of this, and stay those of the time before these options.
     """
     parts = (spec.options, spec.inputs)
     found = {f.name: _plain(getattr(part, f.name)) for part in parts for f in fields(part)}
     if spec.inputs.edge_direction == "given":
         del found["edge_direction"]
+    if spec.inputs.features == "counts":
+        del found["features"]
     return found
 
 

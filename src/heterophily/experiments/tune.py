@@ -13,21 +13,22 @@ from pathlib import Path
 from typing import Any
 
 from heterophily.data.graph import Graph
+from heterophily.data.interchange import GraphLike, as_graph
 from heterophily.errors import InputError, lookup
 from heterophily.evaluation.baselines import baselines
 from heterophily.evaluation.evaluate import Against, ScoreValue, against_all
 from heterophily.evaluation.intervals import TestSizes
 from heterophily.evaluation.scores import SCORE_TITLES, SCORES, score_for
-from heterophily.experiments.completion import Watch, complete
-from heterophily.experiments.executor import Executor, kept_open, local
-from heterophily.experiments.planner import Planner
 from heterophily.experiments.presets import PRESETS
 from heterophily.experiments.proposer import Proposer
-from heterophily.experiments.records import Outcome, Run
 from heterophily.experiments.space import Settings, Space, best_by_validation, recipe_of, space_for
-from heterophily.experiments.split_rules import default_rule
-from heterophily.experiments.store import Store
 from heterophily.experiments.table import CellResult
+from heterophily.runs.complete import Watch, complete
+from heterophily.runs.job import Executor, kept_open, local
+from heterophily.runs.plan import Planner
+from heterophily.runs.record import Outcome, Run
+from heterophily.runs.split_rules import default_rule
+from heterophily.runs.stores.base import Store
 
 SEARCHES = {
     "grid": "every setting of the space",
@@ -248,7 +249,7 @@ def _promising(search: _Search, batch: Sequence[Settings], best: Trial | None) -
 
 def tune(
     model: str,
-    graph: str | Graph,
+    graph: str | GraphLike,
     *,
     store: Store,
     space: str | Path | Space = "default",
@@ -295,8 +296,9 @@ def tune(
     with_baselines
         Whether the baselines are computed beside the chosen setting.
     how
-        Further arguments of :class:`~heterophily.experiments.planner.Planner`.
+        Further arguments of :class:`~heterophily.runs.plan.Planner`.
     """
+    graph = graph if isinstance(graph, str) else as_graph(graph)
     lookup(SEARCHES, "search", search)
     if preset is not None:
         lookup(PRESETS, "preset", preset)

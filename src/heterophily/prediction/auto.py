@@ -6,11 +6,12 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from heterophily.data.graph import UNLABELLED, Graph
+from heterophily.data.interchange import GraphLike, as_graph
 from heterophily.data.splits import SplitBatch
 from heterophily.diagnosis.diagnose import diagnose
 from heterophily.diagnosis.verdict import Verdict
@@ -26,8 +27,14 @@ from heterophily.prediction.members import Bench
 from heterophily.prediction.refit import SEARCH_SHARE, train_again
 from heterophily.prediction.search import Clock, Search, Trial, ranked
 
+if TYPE_CHECKING:
+    from heterophily.prediction.predict import Predictions
+
 MINUTES = 3.0
 SEEDS = 5
+QUICK_BELOW = 0.5
+"""With less than so many minutes the diagnosis is the quick one."""
+
 CONFIG: Mapping[str, Any] = {"stopping": "patience", "window": 100, "max_epochs": 1000}
 """Where auto departs from the paper's protocol: a training ends 100 epochs after its lowest
 validation loss, for time."""
@@ -70,6 +77,13 @@ class AutoResult:
     def is_refit(self) -> bool:
         """Whether the voters were trained again on folds of training and validation nodes."""
         return self.ensemble is not self.choice
+
+    def predict(self, graph: GraphLike = None) -> Predictions:
+        """Let the ensemble vote on a graph, by default on the one it was chosen for."""
+        from heterophily.prediction.build import model_of
+        from heterophily.prediction.predict import predict
+
+        return predict(model_of(self), self.graph if graph is None else graph)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data: verdict, candidates, choice, test estimate."""
@@ -114,7 +128,7 @@ def _row(trial: Trial) -> dict[str, Any]:
 
 
 def auto(
-    graph: Graph,
+    graph: GraphLike,
     *,
     splits: SplitBatch | None = None,
     minutes: float = MINUTES,
@@ -146,13 +160,15 @@ def auto(
 
     Parameters
     ----------
+    graph
+        The graph, in any form that :func:`heterophily.as_graph` takes.
     splits
         Default: :func:`~heterophily.prediction.folds.held_out_folds`. With splits whose test sets
         differ (those of Geom-GCN), a node may be tested in one split and validate the choice in
         another, as in the paper.
     minutes
-        Time for steps 2 and 3 on ``clock``. The first candidate is trained in any case, and what
-        was begun is finished.
+        Time for steps 1 to 3 on ``clock``; with less than half a minute the diagnosis is the quick
+        one. One network for each worker is trained in any case, and what was begun is finished.
     score
         A name in :data:`~heterophily.evaluation.scores.SCORES`, or ``"auto"``: ROC AUC for two
         classes of which one holds at most a quarter of the nodes, else accuracy.
@@ -170,6 +186,7 @@ def auto(
     progress
         Called with the share of the time that has passed and the number of replicas so far.
     """
+    graph = as_graph(graph)
     if not minutes > 0:
         raise InputError(f"minutes={minutes}; it must be above 0")
     if refit and splits is None:
@@ -181,8 +198,8 @@ def auto(
     visible = _visible(graph, batch)
     name = score_for(visible.labels) if score == "auto" else score
     scored = lookup(SCORES, "score", name)
-    verdict = diagnose(visible, seed=seed).verdict
     timer = Clock(60 * minutes, clock)
+    verdict = diagnose(visible, seed=seed, quick=minutes < QUICK_BELOW).verdict
     one_way = graph.is_directed and is_one_way(graph.adjacency)
     families = families_for(verdict.kind, inductive=inductive, one_way=one_way)
     chosen_config = {**CONFIG, **(config or {})}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from heterophily.data.atomic import write_text
 from heterophily.data.graph import Graph
+from heterophily.data.interchange import GraphLike, as_graph
 from heterophily.diagnosis.diagnose import Diagnosis
 from heterophily.diagnosis.page import (
     diagnose_command,
@@ -16,7 +17,6 @@ from heterophily.diagnosis.page import (
     verdict_part,
 )
 from heterophily.errors import InputError
-from heterophily.experiments.records import versions
 from heterophily.page.document import document
 from heterophily.page.table import Cell, number, table
 from heterophily.page.text import percent, safe
@@ -29,6 +29,7 @@ from heterophily.report.sections.local_homophily import local_homophily_part
 from heterophily.report.sections.maps import maps_part
 from heterophily.report.sections.models import accuracy_part, curves_part, weights_part
 from heterophily.report.sections.results import results_part
+from heterophily.runs.record import versions
 
 if TYPE_CHECKING:
     from heterophily.experiments.compare import Comparison
@@ -39,7 +40,7 @@ def write_report(
     diagnosis: Diagnosis,
     path: str | os.PathLike[str],
     *,
-    graph: Graph | None = None,
+    graph: GraphLike = None,
     comparison: Comparison | Mapping[str, Any] | None = None,
     portraits: Mapping[str, Sequence[Portrait]] | None = None,
     nodes: int = 2000,
@@ -76,6 +77,7 @@ def write_report(
     >>> "Class compatibility" in place.read_text("utf-8")
     True
     """
+    graph = None if graph is None else as_graph(graph)
     records = None
     if portraits:
         if graph is None:

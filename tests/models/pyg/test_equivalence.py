@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 import torch
 from dense_models import build, small_graph
-from torch.nn.functional import elu
+from torch.nn.functional import elu, gelu
 
 from heterophily.layers.inputs import GraphInputs
+from heterophily.models.catalog import MODELS
 
 pyg = pytest.importorskip("torch_geometric.nn", reason="needs the extra: heterophily[pyg]")
 
@@ -181,3 +182,190 @@ def test_gcnii(graph, edge_index, name):
                 conv.weight2.copy_(layer.initial_weight[0])
         state = torch.relu(conv(state, initial, edge_index))
     close(net.output(state), logits)
+
+
+def residual_logits(model, convolutions, x, edge_index):
+    """Return the logits of our residual stack with convolutions of PyTorch Geometric."""
+    net = model.backbone
+    state = gelu(net.input(x))
+    for block, conv in zip(net.blocks, convolutions, strict=True):
+        state = state + block.feed_forward(conv(block.norm(state), edge_index))
+    return net.output(net.norm(state))
+
+
+def test_res_gcn(graph, edge_index):
+    model, x, logits = ours("res-gcn", graph)
+    conv = pyg.GCNConv(5, 5, bias=False)
+    with torch.no_grad():
+        conv.lin.weight.copy_(torch.eye(5))
+    close(residual_logits(model, [conv] * 3, x, edge_index), logits)
+
+
+def test_res_gat(graph, edge_index):
+    model, x, logits = ours("res-gat", graph, hidden=6, heads=2)
+    convs = [pyg.GATConv(6, 3, heads=2) for _ in range(3)]
+    for conv, block in zip(convs, model.backbone.blocks, strict=True):
+        copy_gat(conv, block.convolution.attention)
+    close(residual_logits(model, convs, x, edge_index), logits)
+
+
+def test_gat_sep(graph, edge_index):
+    model, x, logits = ours("gat-sep", graph, hidden=6, heads=2)
+    convs = [pyg.GATConv(6, 3, heads=2, add_self_loops=False) for _ in range(3)]
+    for conv, block in zip(convs, model.backbone.blocks, strict=True):
+        copy_gat(conv, block.convolution.attention)
+    apart = [lambda h, e, conv=conv: torch.cat([h, conv(h, e)], 1) for conv in convs]
+    close(residual_logits(model, apart, x, edge_index), logits)
+
+
+def test_res_sage(graph, edge_index):
+    model, x, logits = ours("res-sage", graph)
+    mean = pyg.SimpleConv(aggr="mean")
+    apart = [lambda h, e: torch.cat([h, mean(h, e)], 1)] * 3
+    close(residual_logits(model, apart, x, edge_index), logits)
+
+
+def test_res_fagcn(graph, edge_index):
+    model, x, logits = ours("res-fagcn", graph, epsilon=0.4)
+    convs = []
+    for block in model.backbone.blocks:
+        conv = pyg.FAConv(5, eps=0.4, add_self_loops=False)
+        with torch.no_grad():
+            conv.att_l.weight.copy_(block.convolution.layer.sender.T)
+            conv.att_r.weight.copy_(block.convolution.layer.receiver.T)
+        convs.append(lambda h, e, conv=conv: conv(h, h, e))
+    close(residual_logits(model, convs, x, edge_index), logits)
+
+
+def test_dir_sage(graph):
+    """Their layer with both directions and a root weight is our block's convolution and map."""
+    rng = np.random.default_rng(0)
+    source, target = rng.integers(0, graph.num_nodes, (2, 40))
+    one_way = graph.from_edges(
+        source,
+        target,
+        features=graph.features,
+        labels=graph.labels,
+        num_nodes=graph.num_nodes,
+        direction="keep",
+    )
+    model, _, _ = ours("dir-sage", one_way)
+    inputs = GraphInputs.from_graph(one_way, MODELS["dir-sage"].inputs)
+    rows, columns = one_way.adjacency.nonzero()
+    edges = torch.from_numpy(np.stack([rows, columns]).astype(np.int64))  # row points to column
+    conv = pyg.DirGNNConv(pyg.SAGEConv(5, 5, bias=False, root_weight=False), alpha=0.3)
+    block = model.backbone.blocks[0]
+    own, there, back = block.feed_forward.first.weight.split(5)
+    with torch.no_grad():
+        conv.lin.weight.copy_(own.T)
+        conv.lin.bias.copy_(block.feed_forward.first.bias)
+        conv.conv_out.lin_l.weight.copy_(there.T / 0.3)
+        conv.conv_in.lin_l.weight.copy_(back.T / 0.7)
+    state = torch.randn(graph.num_nodes, 5)
+    close(block.feed_forward.first(block.convolution(state, inputs)), conv(state, edges))
+
+
+def moved_batch_norms(model):
+    """Give every batch norm running statistics that are not those of its start."""
+    for module in model.modules():
+        if isinstance(module, torch.nn.BatchNorm1d):
+            module.running_mean.normal_()
+            module.running_var.uniform_(0.5, 2.0)
+
+
+def test_sgformer(graph, edge_index):
+    model, x, _ = ours("sgformer", graph, global_depth=2, graph_weight=0.3)
+    moved_batch_norms(model)
+    net = pyg.SGFormer(x.shape[1], 5, model.output.weight.shape[1], graph_weight=0.3).eval()
+    trans, gnn = net.trans_conv, net.graph_conv
+    copy_linear(trans.fcs[0], model.attention.input)
+    copy_linear(gnn.fcs[0], model.gcn.input)
+    copy_linear(net.fc, model.output)
+    for theirs, mine in zip(trans.bns, model.attention.norms, strict=True):
+        theirs.load_state_dict(mine.state_dict())
+    for theirs, mine in zip(gnn.bns, model.gcn.norms, strict=True):
+        theirs.load_state_dict(mine.state_dict())
+    with torch.no_grad():
+        for theirs, mine in zip(trans.attns, model.attention.layers, strict=True):
+            theirs.q.weight.copy_(mine.query.weight.T)
+            theirs.k.weight.copy_(mine.key.weight.T)
+            theirs.v.weight.copy_(mine.value.weight.T)
+        for theirs, mine in zip(gnn.convs, model.gcn.layers, strict=True):
+            theirs.lin.weight.copy_(mine.weight.T)
+            theirs.bias.copy_(mine.bias)
+    logits = model(GraphInputs.from_graph(graph, MODELS["sgformer"].inputs))
+    wanted = net(x, edge_index, torch.zeros(len(x), dtype=torch.long))
+    close(logits.log_softmax(1), wanted)
+
+
+@pytest.mark.parametrize("global_depth", [0, 2])
+def test_polynormer(graph, edge_index, global_depth):
+    model, x, _ = ours("polynormer", graph, depth=3, global_depth=global_depth, beta=0.7)
+    moved_batch_norms(model)
+    net = pyg.Polynormer(
+        x.shape[1], 5, model.output.weight.shape[1], 3, 2, beta=0.7, qk_shared=False
+    ).eval()
+    net._global = global_depth > 0
+    parts = zip(net.h_lins, net.local_convs, net.lins, net.lns, net.post_bns, strict=True)
+    for (gate, conv, own, norm, batch_norm), layer in zip(parts, model.local_layers, strict=True):
+        copy_linear(gate, layer.gate)
+        copy_linear(own, layer.own)
+        norm.load_state_dict(layer.norm.state_dict())
+        batch_norm.load_state_dict(layer.batch_norm.state_dict())
+        with torch.no_grad():
+            conv.lin.weight.copy_(layer.neighbours.weight.T)
+            conv.bias.copy_(layer.neighbours_bias)
+    if global_depth:
+        net.ln.load_state_dict(model.norm.state_dict())
+        copy_linear(net.pred_global, model.output)
+    else:
+        copy_linear(net.pred_local, model.output)
+    for theirs, mine in zip(net.global_attn, model.global_layers, strict=False):
+        copy_linear(theirs.h_lins, mine.gate)
+        copy_linear(theirs.lin_out, mine.output)
+        theirs.lns.load_state_dict(mine.norm.state_dict())
+        with torch.no_grad():
+            theirs.q.weight.copy_(mine.query.weight.T)
+            theirs.k.weight.copy_(mine.key.weight.T)
+            theirs.v.weight.copy_(mine.value.weight.T)
+    logits = model(GraphInputs.from_graph(graph, MODELS["polynormer"].inputs))
+    wanted = net(x, edge_index, torch.zeros(len(x), dtype=torch.long))
+    close(logits.log_softmax(1), wanted)
+
+
+def labelled(model, graph):
+    """Give a model of labels those of every second node; return which."""
+    is_known = torch.arange(graph.num_nodes) % 2 == 0
+    model.labels = torch.where(is_known, torch.from_numpy(graph.labels.copy()), -1)
+    return is_known
+
+
+def test_label_propagation(graph, edge_index):
+    spec = MODELS["label-propagation"].with_options(hops=4, alpha=0.7)
+    inputs = GraphInputs.from_graph(graph, spec.inputs)
+    model = spec.builder(inputs, num_classes=3)()
+    is_known = labelled(model, graph)
+    wanted = pyg.LabelPropagation(4, 0.7)(
+        torch.from_numpy(graph.labels.copy()), edge_index, mask=is_known
+    )
+    reached = wanted.sum(1) > 1e-3
+    shares = wanted / wanted.sum(1, keepdim=True)
+    close(model(inputs).exp()[reached] + 0.0, shares[reached])
+
+
+@pytest.mark.parametrize("scale", [None, 0.8])
+def test_correct_and_smooth(graph, edge_index, scale):
+    options = {"correct_hops": 3, "smooth_hops": 4, "scale": scale, "dropout": 0.0}
+    spec = MODELS["correct-and-smooth"].with_options(**options)
+    inputs = GraphInputs.from_graph(graph, spec.inputs)
+    model = spec.builder(inputs, num_classes=3)().eval()
+    is_known = labelled(model, graph)
+    theirs = pyg.CorrectAndSmooth(3, 0.9, 4, 0.8, autoscale=scale is None, scale=scale or 1.0)
+    y = torch.from_numpy(graph.labels.copy())[is_known]
+    with torch.no_grad():
+        soft = model.base(inputs).softmax(1)
+        corrected = theirs.correct(soft, y, is_known, edge_index)
+        known = model.one_hot(inputs)
+        close(model.correct(soft, known, inputs.operator), corrected)
+        smoothed = theirs.smooth(corrected, y, is_known, edge_index)
+        close(model.smooth(corrected, known, inputs.operator), smoothed)

@@ -10,11 +10,11 @@ from typing import Any
 from heterophily.data.atomic import write_text
 from heterophily.diagnosis.diagnose import safe_name
 from heterophily.errors import InputError, lookup
-from heterophily.experiments.records import command_line, versions
-from heterophily.experiments.split_rules import rule_of
 from heterophily.report.figures.catalog import FIGURES, Figure
 from heterophily.report.figures.request import Request, name_of
 from heterophily.report.style import note_below, save, style
+from heterophily.runs.record import command_line, versions
+from heterophily.runs.split_rules import rule_of
 
 FORMAT = 1
 """Raised when a figure needs other data than its stored records hold: they are made again."""

@@ -15,8 +15,8 @@ from heterophily.data.catalog import DATASETS
 from heterophily.data.graph import Graph
 from heterophily.data.source import open_graph
 from heterophily.errors import InputError, lookup
-from heterophily.experiments.split_rules import SPLIT_RULES, default_rule
 from heterophily.metrics.label_counts import label_counts, need_edges
+from heterophily.runs.split_rules import SPLIT_RULES, default_rule
 
 if TYPE_CHECKING:
     from heterophily.experiments.portrait import Portrait
@@ -55,7 +55,7 @@ class Request:
     max_epochs: int | None = None
     nodes: int = 2000
     results: tuple[Path, ...] = ()
-    store: Path | None = None
+    store: str | Path | None = None
     portraits: Path = Path("portraits")
     is_trained: bool = True
     workers: int | None = None

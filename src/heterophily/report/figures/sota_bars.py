@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from heterophily.errors import InputError
 from heterophily.experiments.published_tables import published_table
-from heterophily.experiments.split_rules import rule_of
 from heterophily.report.figures.request import Request, name_of
 from heterophily.report.style import (
     BLACK,
@@ -20,6 +19,7 @@ from heterophily.report.style import (
     hide_rest,
     new_figure,
 )
+from heterophily.runs.split_rules import rule_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -105,8 +105,8 @@ def _from_store(request: Request) -> dict[tuple[str, str], list[float]]:
     if request.store is None:
         return {}
     from heterophily.experiments.runner import plan_study
-    from heterophily.experiments.store import Store
     from heterophily.experiments.study import study
+    from heterophily.runs.stores.url import open_store
 
     plan = plan_study(
         study("sota"),
@@ -115,7 +115,7 @@ def _from_store(request: Request) -> dict[tuple[str, str], list[float]]:
         data_folder=request.data_folder,
         offline=request.offline,
     )
-    with Store(request.store, must_exist=True) as store:
+    with open_store(request.store, must_exist=True) as store:
         cells = plan.result(store).cells
     return {
         (cell.row, cell.dataset): [cell.mean, cell.std or 0.0]

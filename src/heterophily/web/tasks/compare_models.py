@@ -13,7 +13,7 @@ from heterophily.web.tasks.import_graph import GRAPH_FILE
 from heterophily.web.worker import Context, finite
 
 if TYPE_CHECKING:
-    from heterophily.experiments.store import Store
+    from heterophily.runs.stores.base import Store
 
 COMPARISON_FILE = "comparison.json"
 
@@ -25,15 +25,15 @@ def compare_models(request: Mapping[str, Any], context: Context) -> dict[str, An
     job again goes on from there.
     """
     from heterophily.experiments.compare import compare
-    from heterophily.experiments.executor import InProcess
-    from heterophily.experiments.store import Store
     from heterophily.report.evaluation_text import comparison_sentences
+    from heterophily.runs.job import InProcess
+    from heterophily.runs.stores.url import open_store
     from heterophily.web.tasks.take_away import write_files
 
     os.chdir(request["folder"])
     path = Path(request["graph_folder"]) / GRAPH_FILE
     models = request["models"]
-    with Store(request["store"]) as store:
+    with open_store(request["store"]) as store:
         result = compare(
             str(path),
             models,

@@ -71,11 +71,11 @@ def _write_report(
 
 def _write_model(graph: Graph, model: str, request: Mapping[str, Any], context: Context) -> None:
     """Train the members of an ensemble on the first splits; write the model and its votes."""
-    from heterophily.experiments.split_rules import splits_of
     from heterophily.experiments.train import train
     from heterophily.prediction import build
     from heterophily.prediction.folder import save_model
     from heterophily.prediction.predict import predict
+    from heterophily.runs.split_rules import splits_of
     from heterophily.training.config import TrainConfig
 
     seed, config = request["seed"], TrainConfig()

@@ -1,0 +1,1 @@
+"""One road for a training: runs in, records out."""

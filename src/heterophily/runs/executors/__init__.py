@@ -1,0 +1,1 @@
+"""Who trains the missing runs."""
