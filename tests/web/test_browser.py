@@ -203,19 +203,19 @@ def test_a_bad_file_is_told_and_can_be_corrected(page: Page) -> None:
 def test_columns_are_shown_before_and_the_label_can_be_chosen_afterwards(page: Page) -> None:
     page.open("graph")
     page.one(".drop")
-    page.script(DROP, {"edges.csv": EDGES, "nodes.csv": NODES.replace("label", "mood", 1)})
+    page.script(DROP, {"edges.csv": EDGES, "nodes.csv": NODES.replace("label,x,y", "mood,x,z", 1)})
     assert Select(page.one("select[name=source]")).first_selected_option.text == "source"
     label = Select(page.one("select[name=label]"))
-    assert [option.text for option in label.options] == ["choose a column", "id", "mood", "x", "y"]
+    assert [option.text for option in label.options] == ["choose a column", "id", "mood", "x", "z"]
     kinds = {
         row.get_attribute("data-column"): row.text.split("\n")[0] for row in page.all("tbody tr")
     }
-    assert list(kinds) == ["id", "mood", "x", "y"]
+    assert list(kinds) == ["id", "mood", "x", "z"]
     assert "id of the node" in kinds["id"]
-    Select(page.one('select[aria-label="Kind of y"]')).select_by_visible_text("leave out")
+    Select(page.one('select[aria-label="Kind of z"]')).select_by_visible_text("leave out")
     page.button("Diagnose").click()
     assert page.text("[aria-label=Columns] h2") == "Which column is the label?"
-    left_out = Select(page.one('select[aria-label="Kind of y"]'))
+    left_out = Select(page.one('select[aria-label="Kind of z"]'))
     assert left_out.first_selected_option.text == "leave out"
     Select(page.one("select[name=label]")).select_by_visible_text("mood")
     page.button("Read again").click()
