@@ -124,7 +124,7 @@ function probeTable(probe) {
   const base = hasOwn ? "own features" : "the largest class";
   return [
     h("div", { class: "scroll" }, h("table", {},
-      h("thead", {}, h("tr", {}, h("th", {}, `source (${score})`), h("th", { class: "number" }, "alone"), hasOwn && h("th", { class: "number" }, "beside own"), h("th", { class: "number" }, `against ${base} (95 % interval)`))),
+      h("thead", {}, h("tr", {}, h("th", {}, `source (${score})`), h("th", { class: "number" }, "alone"), hasOwn && h("th", { class: "number" }, "with own features"), h("th", { class: "number" }, `gain over ${base} (95 % interval)`))),
       h("tbody", {}, rows.map(([name, alone, beside, told]) => h("tr", {},
         h("td", {}, SOURCES[name] ?? name),
         h("td", { class: "number" }, alone),
