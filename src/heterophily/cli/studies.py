@@ -223,7 +223,8 @@ def _print_plan(plan: StudyPlan, store: Store, clock: Clock, workers: int, *, js
     time = "an unknown time" if seconds is None else f"about {duration(seconds)}"
     print(
         f"{plan.study.name}, protocol {plan.protocol}: {facts['cells']} cells, {len(runs):,} runs, "
-        f"{len(finished):,} finished; {time} with {numbered(workers, 'worker')}, engine {clock.engine}"
+        f"{len(finished):,} finished; {time} with {numbered(workers, 'worker')}, "
+        f"engine {clock.engine}"
     )
     for remark in dict.fromkeys(cell.remark for cell in plan.cells if cell.remark):
         print(f"- {remark}")
