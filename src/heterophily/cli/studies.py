@@ -10,6 +10,7 @@ import typer
 
 from heterophily.cli import sources
 from heterophily.cli.runs import Engine, Seed, StoreOption, Workers
+from heterophily.data.wording import count as numbered
 
 if TYPE_CHECKING:
     from heterophily.experiments.cost import Clock
@@ -65,7 +66,7 @@ def list_studies(
         time = facts.get("note", "data not here") if seconds is None else duration(seconds)
         runs = f"{facts['runs']:,}" if "runs" in facts else "-"
         rows.append([facts["name"], facts["size"], runs, time, facts["title"]])
-    print(plain(["name", "size", "runs", f"time, {count} worker(s)", "what"], rows))
+    print(plain(["name", "size", "runs", f"time, {numbered(count, 'worker')}", "what"], rows))
     print(
         f"\nProtocol {protocol}, engine {engine}. Run one: heterophily paper table NAME (--dry-run "
         "says more), heterophily paper figure NAME, heterophily paper metrics"
@@ -222,7 +223,8 @@ def _print_plan(plan: StudyPlan, store: Store, clock: Clock, workers: int, *, js
     time = "an unknown time" if seconds is None else f"about {duration(seconds)}"
     print(
         f"{plan.study.name}, protocol {plan.protocol}: {facts['cells']} cells, {len(runs):,} runs, "
-        f"{len(finished):,} finished; {time} with {workers} worker(s), engine {clock.engine}"
+        f"{len(finished):,} finished; {time} with {numbered(workers, 'worker')}, "
+        f"engine {clock.engine}"
     )
     for remark in dict.fromkeys(cell.remark for cell in plan.cells if cell.remark):
         print(f"- {remark}")

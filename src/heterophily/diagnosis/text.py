@@ -146,8 +146,13 @@ def limits(value: float, low: float, high: float) -> str:
 
 def headings(probe: Probe) -> tuple[str, str, str, str]:
     """Return the headings of the table of sources."""
-    against = "own" if probe.has_features else "the largest class"
-    return "source of information", "alone", "beside own", f"against {against} (95 % interval)"
+    base = "own features" if probe.has_features else "the largest class"
+    return (
+        "source of information",
+        "alone",
+        "with own features",
+        f"gain over {base} (95 % interval)",
+    )
 
 
 def score_title(probe: Probe) -> str:
