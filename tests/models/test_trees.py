@@ -120,6 +120,6 @@ def test_bad_options_are_refused(options, message):
 
 
 def test_degrees_without_the_adjacency_are_refused():
-    inputs = GraphInputs.from_graph(small_graph(), MODELS["trees"].inputs)
+    inputs = GraphInputs.from_graph(small_graph())
     with pytest.raises(InputError, match="with_structure=True"):
         columns_of(inputs, ["degree"])
