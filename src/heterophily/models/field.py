@@ -54,4 +54,7 @@ FIELD = {
     "correct-and-smooth": ModelSpec(CorrectAndSmooth, CorrectAndSmoothOptions(), LOOPLESS),
     "trees": ModelSpec(TreesModel, TreesOptions(), AS_GIVEN),
     "trees-channels": ModelSpec(TreesModel, TreesOptions(columns=CHANNELS), AS_GIVEN),
+    "trees-labels": ModelSpec(
+        TreesModel, TreesOptions(columns=CHANNELS, with_labels=True), AS_GIVEN
+    ),
 }
