@@ -17,7 +17,13 @@ BLOCK_WORDS = {
     "low": "the mean of {} over its neighbours",
     "high": "the difference of {} to its neighbours",
     "low-2": "the mean of {} two steps away",
+    "labels": "the share of {} among the labels of its neighbours",
+    "labels-2": "the share of {} among the labels two steps away",
+}
+COUNT_WORDS = {
     "degree": "its number of neighbours",
+    "labels": "the number of its neighbours with a known label",
+    "labels-2": "the number of known labels two steps away",
 }
 
 
@@ -43,10 +49,16 @@ def feature_shares(
             for column, share in built.gains().items():
                 totals[column] = totals.get(column, 0.0) + share / len(model.votes)
     ranked = sorted(totals.items(), key=lambda pair: -pair[1])[:SHOWN]
-    return tuple(FeatureShare(_words(*column, names), share) for column, share in ranked)
+    return tuple(
+        FeatureShare(_words(*column, names, model.class_names), share) for column, share in ranked
+    )
 
 
-def _words(block: str, feature: int | None, names: Sequence[str] | None) -> str:
-    if feature is None:
-        return BLOCK_WORDS[block]
-    return BLOCK_WORDS[block].format(f"feature {feature}" if names is None else names[feature])
+def _words(
+    block: str, number: int | None, names: Sequence[str] | None, classes: Sequence[str]
+) -> str:
+    if number is None:
+        return COUNT_WORDS[block]
+    if block in COUNT_WORDS:
+        return BLOCK_WORDS[block].format(classes[number])
+    return BLOCK_WORDS[block].format(f"feature {number}" if names is None else names[number])
