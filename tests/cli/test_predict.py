@@ -110,7 +110,7 @@ def test_tables_are_encoded_as_in_training(tmp_path):
     graphs = []
     for name, shift in (("b", 0), ("c", 1000)):
         edges, nodes = tables(tmp_path / name, shift)
-        graphs.append(open_for(loaded, None, edges, nodes, "", None, True, with_labels=False)[0])
+        graphs.append(open_for(loaded, None, edges, nodes, "", None, True, with_labels=False))
     same, shifted = graphs
     assert same.content_hash != shifted.content_hash
     assert same.feature_names == ("age", "city=Bern", "city=Oslo", "city=Rome")

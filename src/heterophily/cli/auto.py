@@ -65,7 +65,6 @@ def train_auto(
         result,
         rule=rule,
         seed=how["seed"],
-        feature_names=feature_names(read),
         extra={"read": reading(read)},
     )
     if out is not None:
@@ -96,26 +95,6 @@ def reading(read: Mapping[str, Any]) -> dict[str, Any]:
     """Return how tables were read, for the card: ``predict`` reads in the same way."""
     kept = {key: value for key, value in read.items() if key not in _NOT_KEPT}
     return {key: value for key, value in kept.items() if value or key == "has_header"}
-
-
-def feature_names(read: Mapping[str, Any]) -> tuple[str, ...] | None:
-    """Return the names of the feature columns when the graph came from tables."""
-    if read["nodes"] is None:
-        return None
-    from heterophily.cli.sources import column_names, delimiter_of
-    from heterophily.prediction.columns import feature_columns, open_table
-
-    table = open_table(
-        read["nodes"], delimiter=delimiter_of(read["delimiter"]), has_header=read["has_header"]
-    )
-    return feature_columns(
-        table,
-        node_id=read["node_id"],
-        label=read["label"],
-        split=read["split"],
-        features=None if read["features"] is None else column_names(read["features"]),
-        ignore=column_names(read["ignore"]),
-    )
 
 
 def _print(result: AutoResult, model: TrainedModel, *, seconds: float) -> None:

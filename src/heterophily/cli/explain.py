@@ -26,10 +26,8 @@ def explain(
     from heterophily.prediction.folder import load_model
 
     loaded = load_model(model)
-    opened, names = open_for(
-        loaded, graph, edges, nodes, ignore, data_folder, offline, with_labels=True
-    )
-    found = run(loaded, opened, node, feature_names=names)
+    opened = open_for(loaded, graph, edges, nodes, ignore, data_folder, offline, with_labels=True)
+    found = run(loaded, opened, node)
     if json:
         import json as json_module
 

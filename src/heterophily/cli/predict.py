@@ -13,6 +13,7 @@ from heterophily.errors import InputError
 
 if TYPE_CHECKING:
     from heterophily.data.graph import Graph
+    from heterophily.data.tables.table import Table
     from heterophily.prediction.model import TrainedModel
 
 Folder = Annotated[Path, typer.Argument(metavar="MODEL", help="Folder of heterophily train --out.")]
@@ -41,10 +42,8 @@ def predict(
     from heterophily.prediction.predict import predict as run
 
     loaded = load_model(model)
-    opened, names = open_for(
-        loaded, graph, edges, nodes, ignore, data_folder, offline, with_labels=False
-    )
-    found = run(loaded, opened, feature_names=names)
+    opened = open_for(loaded, graph, edges, nodes, ignore, data_folder, offline, with_labels=False)
+    found = run(loaded, opened)
     if out is not None:
         found.to_csv(out)
     if json:
@@ -83,19 +82,19 @@ def open_for(
     offline: bool,
     *,
     with_labels: bool,
-) -> tuple[Graph, tuple[str, ...] | None]:
-    """Open a graph as the card says that the training graph was read; also its feature columns."""
+) -> Graph:
+    """Open a graph as the card says that the training graph was read."""
     read: dict[str, Any] = dict(model.card.get("read", {}))
     if graph is not None and edges is None and nodes is None:
-        return _open_named(graph, read, data_folder, offline), None
+        return _open_named(graph, read, data_folder, offline)
     if nodes is None or edges is None:
-        return sources.open_source(graph, edges=edges, nodes=nodes), None
+        return sources.open_source(graph, edges=edges, nodes=nodes)
     if graph is not None:
         raise InputError(f"{graph} and --edges name two graphs; give one of them")
     from heterophily.data.tables import read_tables
 
-    names, options = _columns(model, read, nodes, ignore, with_labels=with_labels)
-    opened = read_tables(
+    options = _columns(model, read, nodes, ignore, with_labels=with_labels)
+    return read_tables(
         edges,
         nodes,
         source=read.get("source"),
@@ -108,7 +107,6 @@ def open_for(
         self_loops="keep" if read.get("keep_self_loops") else "remove",
         **options,
     )
-    return opened, names
 
 
 def _open_named(
@@ -134,19 +132,18 @@ def _columns(
     ignore: str,
     *,
     with_labels: bool,
-) -> tuple[tuple[str, ...] | None, dict[str, Any]]:
-    """Return the feature columns of a node table, and how to read it.
+) -> dict[str, Any]:
+    """Return how to read a node table: its label, and the feature columns of training.
 
     Columns are found by their names in training; a label column is read only if it is wanted.
     """
-    from heterophily.data.tables.columns import LABELS
-    from heterophily.prediction.columns import feature_columns, open_table
+    from heterophily.data.tables.columns import LABELS, node_columns
     from heterophily.prediction.fit_graph import check_columns
 
     if not nodes.is_file():
         raise InputError(f"{nodes}: no such file")
     delimiter = sources.delimiter_of(read.get("delimiter"))
-    table = open_table(nodes, delimiter=delimiter, has_header=read.get("has_header", True))
+    table = _table(nodes, delimiter, has_header=read.get("has_header", True))
     left_out = {*sources.column_names(ignore), *sources.column_names(read.get("ignore", ""))}
     label = read.get("label")
     if label is None:
@@ -160,7 +157,7 @@ def _columns(
     }
     known = model.trained_on.feature_names
     if known is None:
-        return None, options
+        return options
     encoder = None
     if model.trained_on.encoder is not None:
         from heterophily.data.encode import Encoder
@@ -170,9 +167,23 @@ def _columns(
     if "features" in read:  # chosen by name in training: other columns never mattered
         names = tuple(name for name in known if name in table.columns)
     else:
-        found = feature_columns(table, node_id=read.get("node_id"), **options)
-        names = tuple(sorted(found, key=lambda n: known.index(n) if n in known else len(known)))
+        node_id = read.get("node_id")
+        found = node_columns(table, node_id=node_id, split=None, features=None, **options)
+        names = tuple(
+            sorted(found.features, key=lambda n: known.index(n) if n in known else len(known))
+        )
     if encoder is not None:
         names = tuple(name for name in names if name not in dict(encoder.left_out))
     check_columns(model, names)
-    return names, {**options, "features": known or None, "encoder": encoder}
+    return {**options, "features": known or None, "encoder": encoder}
+
+
+def _table(nodes: Path, delimiter: str | None, *, has_header: bool) -> Table:
+    """Open a node table; nothing but its header is read."""
+    from heterophily.data.tables.parquet import ParquetTable
+    from heterophily.data.tables.table import suffix_of
+    from heterophily.data.tables.text import TextTable
+
+    if suffix_of(nodes) == ".parquet":
+        return ParquetTable(nodes)
+    return TextTable(nodes, delimiter=delimiter, has_header=has_header)

@@ -219,14 +219,11 @@ def train(
     network = build.network_of(report, options, trainer)
     calibrated = build.calibrate_report(report)
     if out is not None:
-        from heterophily.cli.auto import feature_names, reading
+        from heterophily.cli.auto import reading
         from heterophily.prediction.folder import save_model
 
         extra = {"read": reading(read) | dict(recipe.graph)}
-        names = feature_names(read)
-        kept = build.model_of_report(
-            report, network, calibrated, seed=seed, feature_names=names, extra=extra
-        )
+        kept = build.model_of_report(report, network, calibrated, seed=seed, extra=extra)
         save_model(out, kept, overwrite=overwrite)
     _show(report, calibrated, recipe, out, as_json=json)
     if report.results.interrupted:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -95,8 +95,6 @@ def explain(
     model: TrainedModel,
     graph: GraphLike,
     node: str | int,
-    *,
-    feature_names: Sequence[str] | None = None,
 ) -> Explanation:
     """Say why a node got its label.
 
@@ -106,7 +104,7 @@ def explain(
     """
     graph = graph_for(model, graph)
     place = find_node(graph, node)
-    found = predict(model, graph, feature_names=feature_names)
+    found = predict(model, graph)
     order = np.argsort(-found.probabilities[place], kind="stable")
     best, second = int(order[0]), int(order[1])
     neighbours = _neighbours(graph, place)
