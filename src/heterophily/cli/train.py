@@ -255,7 +255,6 @@ def train(
             network,
             calibrated,
             seed=seed,
-            feature_names=opened.feature_names,
             extra=kept_facts(graph, opened),
         )
         save_model(out, kept, overwrite=overwrite)

@@ -78,8 +78,8 @@ class TreesModel(Fitted):
     card: ClassVar[Card] = Card(
         paper="Chen and Guestrin 2016, XGBoost, section 2; channels as in ACM",
         cost="O(N K log N) for a tree of K columns; once per graph O(E F) for the channels",
-        departs="`trees-channels`: ACM's channels and the degree; `trees-labels`: also the labels of "
-        "neighbours, cross-fitted (both ours)",
+        departs="`trees-channels`: ACM's channels and the degree; `trees-labels`: also the labels "
+        "of neighbours, cross-fitted (both ours)",
     )
     booster: Tensor
     classes: Tensor
