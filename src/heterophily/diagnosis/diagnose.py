@@ -14,6 +14,7 @@ from heterophily.data.atomic import write_text
 from heterophily.data.datasets import DATASETS
 from heterophily.data.graph import Graph
 from heterophily.data.report import GraphReport
+from heterophily.diagnosis.edge_types import TypeSignal, type_remark, type_signals
 from heterophily.diagnosis.probe import Probe, has_features, probe_sources
 from heterophily.diagnosis.remarks import metric_remarks
 from heterophily.diagnosis.shuffle import edge_chance
@@ -50,6 +51,7 @@ class Diagnosis:
     source: str = ""
     seed: int = 0
     quick: bool = False
+    types: tuple[TypeSignal, ...] = ()  # of edges, where they have types
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data: graph, verdict, metrics, probe, next."""
@@ -63,6 +65,7 @@ class Diagnosis:
             "metrics": dict(self.metrics.values),
             "probe": None if self.probe is None else self.probe.to_dict(),
             "next": {"command": self.next.command, "why": self.next.why},
+            **({"edge_types": [signal.to_dict() for signal in self.types]} if self.types else {}),
         }
 
     def __rich__(self) -> Any:
@@ -146,6 +149,9 @@ def diagnose(
         notes.append(note)
     verdict = judge(Evidence(has_edges, int(graph.is_labelled.sum()), probe, chance))
     notes += metric_remarks(graph, metrics, verdict)
+    types = type_signals(graph, seed=seed)
+    if remark := type_remark(types):
+        notes.append(remark)
     named = source or _source(graph)
     return Diagnosis(
         report=graph.report,
@@ -158,6 +164,7 @@ def diagnose(
         source=named,
         seed=seed,
         quick=quick,
+        types=types,
     )
 
 
