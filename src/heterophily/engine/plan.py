@@ -19,6 +19,7 @@ from heterophily.layers.sum_mixer import SumMixer
 from heterophily.models.backbones.snowball import Snowball
 from heterophily.models.backbones.stack import Stack
 from heterophily.models.networks import NodeClassifier
+from heterophily.training.learner import Learner
 
 _DTYPES = (torch.float32, torch.float64)
 
@@ -37,6 +38,8 @@ class Plan:
     """
 
     def __init__(self, model: nn.Module) -> None:
+        if isinstance(model, Learner):
+            raise NotCoveredError("")
         if type(model).__module__ != NodeClassifier.__module__:
             raise NotCoveredError(f"{type(model).__name__} runs in torch")
         backbone = model.backbone

@@ -135,7 +135,7 @@ def _portray(
 ) -> None:
     """Train runs of one model on one graph and write their portraits."""
     first = runs[0]
-    spec = spec_with(first.model, first.options)
+    spec = spec_with(first.model, {"features": "counts", **first.options})
     graph = planner.graphs[first.graph.content_hash]()
     inputs = GraphInputs.from_graph(graph, spec.inputs)
     build = spec.builder(inputs, num_classes=graph.num_classes)

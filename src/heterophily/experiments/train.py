@@ -84,7 +84,7 @@ def train(
     >>> report.split_rule, len(report.results)
     ('random', 2)
     """
-    spec = spec_with(model, options or {})
+    spec = spec_with(model, options or {}).on(graph)
     config = config or TrainConfig()
     as_device(device)
     rule, batch = _chosen(splits, graph, repeats, seed)
@@ -213,13 +213,15 @@ def _beside_the_paper(model: str, dataset: str, rule: str) -> tuple[str, ...]:
 def option_values(spec: ModelSpec) -> dict[str, Any]:
     """Return every option of the model and its inputs as plain data.
 
-    Edges as they are given are not named: keys of stored runs are made of this, and stay those of
-    the time before that option.
+    Edges as they are given and features that are counts are not named: keys of stored runs are made
+    of this, and stay those of the time before these options.
     """
     parts = (spec.options, spec.inputs)
     found = {f.name: _plain(getattr(part, f.name)) for part in parts for f in fields(part)}
     if spec.inputs.edge_direction == "given":
         del found["edge_direction"]
+    if spec.inputs.features == "counts":
+        del found["features"]
     return found
 
 

@@ -28,6 +28,9 @@ from heterophily.prediction.search import Clock, Search, Trial, ranked
 
 MINUTES = 3.0
 SEEDS = 5
+QUICK_BELOW = 0.5
+"""With less than so many minutes the diagnosis is the quick one."""
+
 CONFIG: Mapping[str, Any] = {"stopping": "patience", "window": 100, "max_epochs": 1000}
 """Where auto departs from the paper's protocol: a training ends 100 epochs after its lowest
 validation loss, for time."""
@@ -151,8 +154,8 @@ def auto(
         differ (those of Geom-GCN), a node may be tested in one split and validate the choice in
         another, as in the paper.
     minutes
-        Time for steps 2 and 3 on ``clock``. The first candidate is trained in any case, and what
-        was begun is finished.
+        Time for steps 1 to 3 on ``clock``; with less than half a minute the diagnosis is the quick
+        one. One network for each worker is trained in any case, and what was begun is finished.
     score
         A name in :data:`~heterophily.evaluation.scores.SCORES`, or ``"auto"``: ROC AUC for two
         classes of which one holds at most a quarter of the nodes, else accuracy.
@@ -181,8 +184,8 @@ def auto(
     visible = _visible(graph, batch)
     name = score_for(visible.labels) if score == "auto" else score
     scored = lookup(SCORES, "score", name)
-    verdict = diagnose(visible, seed=seed).verdict
     timer = Clock(60 * minutes, clock)
+    verdict = diagnose(visible, seed=seed, quick=minutes < QUICK_BELOW).verdict
     one_way = graph.is_directed and is_one_way(graph.adjacency)
     families = families_for(verdict.kind, inductive=inductive, one_way=one_way)
     chosen_config = {**CONFIG, **(config or {})}

@@ -118,6 +118,7 @@ class Bench:
 
     def inputs(self, options: InputOptions) -> GraphInputs:
         """Return the graph as tensors, prepared once for each kind of input."""
+        options = options.on(self.graph)
         if options not in self._inputs:
             found = GraphInputs.from_graph(self.graph, options)
             self.notes.update(dict.fromkeys(found.remarks))

@@ -94,7 +94,7 @@ class Job:
         """Train a run."""
         from heterophily.models.catalog import MODELS
 
-        spec = MODELS[run.model].with_options(**run.options)
+        spec = MODELS[run.model].with_options(**{"features": "counts", **run.options})
         graph, inputs = self._inputs(run, spec)
         if run.engine != "torch" and spec.inputs not in self._buffers:
             self._buffers[spec.inputs] = native_buffers(graph, inputs)

@@ -15,6 +15,7 @@ from heterophily.errors import InputError
 from heterophily.experiments.paper import SAME_MODEL
 from heterophily.experiments.presets import Recipe
 from heterophily.experiments.train import option_values, spec_with
+from heterophily.layers.feature_scaling import FeatureKind, feature_kind
 from heterophily.layers.inputs import GraphInputs
 from heterophily.models.catalog import MODELS
 from heterophily.models.spec import ModelSpec
@@ -49,7 +50,7 @@ class Planner:
     splits: dict[str, Split] = field(default_factory=dict)
     remarks: dict[str, None] = field(default_factory=dict)  # on the splits; in order, each once
     _last: Graph | None = None
-    _opened: dict[Any, tuple[GraphRef, str, list[SplitRef]]] = field(default_factory=dict)
+    _opened: dict[Any, tuple[GraphRef, list[SplitRef], FeatureKind]] = field(default_factory=dict)
 
     def runs(self, model: str, graph: str | Graph, recipe: Recipe, rule: str) -> list[Run]:
         """Return the runs of a recipe, one per split."""
@@ -57,8 +58,12 @@ class Planner:
         known = MODELS[model]
         # The paper's tables print settings that some models have no use for.
         options = {key: value for key, value in recipe.options.items() if known.accepts(key)}
+        reference, splits, kind = self._graph(graph, recipe.graph, rule)
+        if options.get("features", "auto") == "auto":
+            options = {**options, "features": kind}
         spec = spec_with(model, options)
-        reference, splits = self._graph(graph, recipe.graph, rule)
+        if options["features"] == "counts":
+            del options["features"]  # records of the time before that option have none
         resolved = {
             "network": spec.network.__name__,
             "options": type(spec.options).__name__,
@@ -104,7 +109,7 @@ class Planner:
 
     def _graph(
         self, graph: str | Graph, options: Mapping[str, Any], rule: str
-    ) -> tuple[GraphRef, list[SplitRef]]:
+    ) -> tuple[GraphRef, list[SplitRef], FeatureKind]:
         place = graph if isinstance(graph, str) else id(graph)
         known = (place, tuple(sorted(options.items())), rule)
         if known not in self._opened:
@@ -119,9 +124,9 @@ class Planner:
             self.remarks.update(dict.fromkeys(split_remarks(opened, batch, rule)))
             reference = GraphRef(opened.name, opened.content_hash)
             self.graphs[reference.content_hash] = opener
-            self._opened[known] = (reference, rule, self._references(batch, rule))
-        reference, _, splits = self._opened[known]
-        return reference, splits
+            found = reference, self._references(batch, rule), feature_kind(opened)
+            self._opened[known] = found
+        return self._opened[known]
 
     def _batch(self, opened: Graph, graph: str | Graph, rule: str) -> SplitBatch:
         return splits_of(
