@@ -109,10 +109,10 @@ class PostgresStore(Store):
             ) from error
         try:
             given = conninfo_to_dict(self.url)
-            given["options"] = f"{SERVER_OPTIONS} {given.get('options') or ''}"
-            if self._is_read_only:
-                given["options"] += " -c default_transaction_read_only=on"
-            return psycopg.connect(**{**CLIENT_OPTIONS, **given}, autocommit=True)
+            own = " -c default_transaction_read_only=on" if self._is_read_only else ""
+            options = f"{SERVER_OPTIONS}{own} {given.pop('options', None) or ''}"
+            asked: dict[str, Any] = {**CLIENT_OPTIONS, **given, "options": options}
+            return psycopg.connect(**asked, autocommit=True)
         except psycopg.Error as error:
             raise StoreError(f"cannot reach the store {self.name}: {_line(error)}") from error
 
@@ -182,8 +182,13 @@ class PostgresStore(Store):
 
     def _one(self, question: str, values: Sequence[Any] = ()) -> Any:
         """Return the first value of the first row, or None."""
-        row = self._do(lambda base: base.execute(question, values).fetchone())  # type: ignore[call-overload]
+        row = self._do(lambda base: base.execute(question, values).fetchone())
         return None if row is None else row[0]
+
+    @property
+    def schema(self) -> int:
+        """Version of the tables on the server."""
+        return int(self._one("SELECT schema FROM heterophily.about"))
 
     # --- reading ------------------------------------------------------------------------------
 
@@ -209,7 +214,7 @@ class PostgresStore(Store):
         return self._ask(question, (f"{start_of_key}%",))
 
     def _ask(self, question: str, values: Sequence[Any]) -> list[Row]:
-        rows = self._do(lambda base: base.execute(question, values).fetchall())  # type: ignore[call-overload]
+        rows = self._do(lambda base: base.execute(question, values).fetchall())
         return [Row(*row) for row in rows]
 
     def starts(self) -> list[Start]:
