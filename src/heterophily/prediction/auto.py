@@ -6,11 +6,12 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from heterophily.data.graph import UNLABELLED, Graph
+from heterophily.data.interchange import GraphLike, as_graph
 from heterophily.data.splits import SplitBatch
 from heterophily.diagnosis.diagnose import diagnose
 from heterophily.diagnosis.verdict import Verdict
@@ -25,6 +26,9 @@ from heterophily.prediction.folds import FOLDS, held_out_folds, refolded
 from heterophily.prediction.members import Bench
 from heterophily.prediction.refit import SEARCH_SHARE, train_again
 from heterophily.prediction.search import Clock, Search, Trial, ranked
+
+if TYPE_CHECKING:
+    from heterophily.prediction.predict import Predictions
 
 MINUTES = 3.0
 SEEDS = 5
@@ -74,6 +78,13 @@ class AutoResult:
         """Whether the voters were trained again on folds of training and validation nodes."""
         return self.ensemble is not self.choice
 
+    def predict(self, graph: GraphLike = None) -> Predictions:
+        """Let the ensemble vote on a graph, by default on the one it was chosen for."""
+        from heterophily.prediction.build import model_of
+        from heterophily.prediction.predict import predict
+
+        return predict(model_of(self), self.graph if graph is None else graph)
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain data: verdict, candidates, choice, test estimate."""
         return {
@@ -117,7 +128,7 @@ def _row(trial: Trial) -> dict[str, Any]:
 
 
 def auto(
-    graph: Graph,
+    graph: GraphLike,
     *,
     splits: SplitBatch | None = None,
     minutes: float = MINUTES,
@@ -149,6 +160,8 @@ def auto(
 
     Parameters
     ----------
+    graph
+        The graph, in any form that :func:`heterophily.as_graph` takes.
     splits
         Default: :func:`~heterophily.prediction.folds.held_out_folds`. With splits whose test sets
         differ (those of Geom-GCN), a node may be tested in one split and validate the choice in
@@ -173,6 +186,7 @@ def auto(
     progress
         Called with the share of the time that has passed and the number of replicas so far.
     """
+    graph = as_graph(graph)
     if not minutes > 0:
         raise InputError(f"minutes={minutes}; it must be above 0")
     if refit and splits is None:

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from heterophily.engine.version import engine_version
+
 if TYPE_CHECKING:
     from heterophily.data.splits import Split
 
@@ -113,6 +115,11 @@ class Run:
         """sha256 of model options, hyper-parameters, graph, split, seed and numerics version."""
         return _key(self.to_dict(), NUMERICS[self.engine])
 
+    @cached_property
+    def earlier_keys(self) -> tuple[str, ...]:
+        """The keys of this run under earlier numerics of its engine, the newest first."""
+        return tuple(_key(self.to_dict(), n) for n in range(NUMERICS[self.engine] - 1, 0, -1))
+
     def to_dict(self) -> dict[str, Any]:
         """Return the run as plain data."""
         return {
@@ -196,7 +203,15 @@ class Record:
     def of(cls, run: Run, outcome: Outcome, *, command: str = "") -> Record:
         """Record an outcome now, with the versions of this process."""
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        return cls(run.key, run.to_dict(), outcome, versions(), command, now)
+        trained_by = engine_version(run.engine, NUMERICS[run.engine])
+        known = {**versions(), "engine": trained_by}
+        return cls(run.key, run.to_dict(), outcome, known, command, now)
+
+    @property
+    def numerics(self) -> int | None:
+        """The version of the engine's numerics that the key belongs to; None if to none."""
+        known = range(NUMERICS[self.run["engine"]], 0, -1)
+        return next((n for n in known if self.key == _key(self.run, n)), None)
 
     @property
     def answer(self) -> str:
@@ -206,8 +221,7 @@ class Record:
     @property
     def is_consistent(self) -> bool:
         """Whether the key belongs to the description, under today's numerics or earlier ones."""
-        known = range(1, NUMERICS[self.run["engine"]] + 1)
-        return any(self.key == _key(self.run, numerics) for numerics in known)
+        return self.numerics is not None
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> Record:
