@@ -36,6 +36,7 @@ class Server:
     folder: Path
     host: str
     port: int
+    within: Sequence[str] = ()
     names: Iterator[int] = field(default_factory=count)
 
     def database(self) -> str:
@@ -54,18 +55,21 @@ class Server:
         options = f"-c listen_addresses={self.host} -c port={self.port} -k {self.folder}"
         command = [str(self.programs / "pg_ctl"), "-D", str(self.folder / "data"), "-w", "-s"]
         log = [] if "stop" in words else ["-l", str(self.folder / "log"), "-o", options]
-        _run([*command, *log, *words])
+        _run([*command, *log, *words], self.within)
 
 
 @contextmanager
-def postgres_server(host: str = "127.0.0.1") -> Iterator[Server]:
-    """Run a server for the block; it listens on this address and a socket of its folder."""
+def postgres_server(host: str = "127.0.0.1", within: Sequence[str] = ()) -> Iterator[Server]:
+    """Run a server for the block; it listens on this address and a socket of its folder.
+
+    ``within`` are the words before its commands (``ip netns exec NAME``).
+    """
     programs = binaries()
     assert programs is not None
     folder = Path(tempfile.mkdtemp(prefix="pg-", dir="/tmp"))  # a socket's path must be short
     if os.geteuid() == 0:
         shutil.chown(folder, _user())
-    server = Server(programs, folder, host, free_port())
+    server = Server(programs, folder, host, free_port(), within)
     how = ["-A", "trust", "-N", "-U", "postgres", "--locale=C", "-E", "UTF8"]
     try:
         _run([str(programs / "initdb"), "-D", str(folder / "data"), *how])
@@ -87,10 +91,15 @@ def _user() -> str:
     return next(name for name in USERS if name in known)
 
 
-def _run(command: Sequence[str]) -> None:
+def _run(command: Sequence[str], within: Sequence[str] = ()) -> None:
     if os.geteuid() == 0:
         command = ["runuser", "-u", _user(), "--", *command]
     done = subprocess.run(
-        command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd="/", timeout=60, check=False
+        [*within, *command],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        cwd="/",
+        timeout=60,
+        check=False,
     )
     assert done.returncode == 0, done.stderr.decode()
