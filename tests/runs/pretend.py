@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import sys
 import time
 
 from heterophily.runs.complete import complete
-from heterophily.runs.job import InProcess, Job, LocalProcesses
+from heterophily.runs.executors.choose import executor_of
+from heterophily.runs.job import Job
 from heterophily.runs.record import GraphRef, Outcome, Record, Run, SplitRef
 from heterophily.runs.stores.url import open_store
 
@@ -39,7 +41,7 @@ def some_record(number: int) -> Record:
 class PretendJob(Job):
     """Claims, commits and lets go as the real one; only the training is a nap."""
 
-    seconds = 0.03
+    seconds = float(os.environ.get("PRETEND_SECONDS", "0.03"))
 
     def __init__(self, store: str) -> None:
         super().__init__(store, {}, {})
@@ -52,7 +54,7 @@ class PretendJob(Job):
 def main() -> None:
     """Complete some runs: the body of pretend_driver.py."""
     path, count, workers = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-    executor = InProcess() if workers == 1 else LocalProcesses(workers)
+    executor = executor_of(*sys.argv[4:], workers=workers)
     with open_store(path) as store:
         failures = complete(map(some_run, range(count)), PretendJob(path), store, executor=executor)
     sys.exit(1 if failures else 0)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from heterophily.cli import sources
-from heterophily.cli.runs import Engine, Seed, StoreOption, Workers
+from heterophily.cli.runs import Engine, ExecutorOption, Seed, StoreOption, Workers
 from heterophily.data.wording import count as numbered
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from heterophily.experiments.runner import StudyPlan
     from heterophily.experiments.study import Study
     from heterophily.experiments.table import TableResult
+    from heterophily.runs.job import Executor
     from heterophily.runs.stores.base import Store
 
 Names = Annotated[str | None, typer.Option(help="Only these, with commas between.")]
@@ -104,6 +105,7 @@ def table(
     repeats: Repeats = None,
     seed: Seed = 0,
     workers: Workers = None,
+    executor: ExecutorOption = "local",
     engine: Engine = "auto",
     store: StoreOption = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Count, train nothing.")] = False,
@@ -125,6 +127,7 @@ def table(
 
     from heterophily.experiments.runner import plan_study
     from heterophily.experiments.study import study
+    from heterophily.runs.executors.choose import executor_of
 
     _check_out(out)
     chosen = study(name)
@@ -149,7 +152,7 @@ def table(
         is_stopped = False
         if not only_show:
             try:
-                failures = _train(plan, opened, workers)
+                failures = _train(plan, opened, executor_of(executor, workers))
             except KeyboardInterrupt:
                 is_stopped = True
         result = plan.result(opened)
@@ -168,12 +171,11 @@ def table(
         raise typer.Exit(1)
 
 
-def _train(plan: StudyPlan, store: Store, workers: int | None) -> dict[str, str]:
+def _train(plan: StudyPlan, store: Store, executor: Executor) -> dict[str, str]:
     from functools import partial
 
     from heterophily.report.live import Watched, watching
     from heterophily.runs.complete import complete
-    from heterophily.runs.job import local
 
     job = plan.planner.job(store)
     title = f"{plan.study.title}, protocol {plan.protocol}"
@@ -191,7 +193,7 @@ def _train(plan: StudyPlan, store: Store, workers: int | None) -> dict[str, str]
         every = [run for _, runs in stage for run in runs]
         if every:
             with watching(cells, title=title) as watch:
-                failures |= complete(every, job, store, executor=local(workers), watch=watch)
+                failures |= complete(every, job, store, executor=executor, watch=watch)
     return failures
 
 

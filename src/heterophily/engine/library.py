@@ -65,6 +65,12 @@ def _load(wanted: str) -> Engine:
     return Engine(None, "not built: no C++ compiler was found when the package was installed")
 
 
+def instruction_set() -> str:
+    """Return the instruction set that trainings here use: the engine's, or the processor's best."""
+    best = next(isa for isa, needs in _NEEDS.items() if needs <= processor_flags())
+    return engine().isa or best
+
+
 def processor_flags() -> set[str]:
     """Return the instruction sets of this processor, as Linux spells them."""
     if platform.machine().lower() not in ("x86_64", "amd64"):
