@@ -15,7 +15,7 @@ from heterophily.experiments.programs import Candidate, candidates, compared_spl
 from heterophily.experiments.runner import plan_study, run_study
 from heterophily.experiments.space import recipe_of, space_for
 from heterophily.experiments.study import Study, study
-from heterophily.runs.job import InProcess
+from heterophily.runs.executors.in_process import InProcess
 from heterophily.runs.stores.sqlite import Store
 
 HOW = {"protocol": "validated", "space": "programs", "repeats": 4, "engine": "torch"}

@@ -14,7 +14,8 @@ from heterophily.experiments.presets import Recipe
 from heterophily.experiments.runner import StudyPlan, plan_study, run_study
 from heterophily.experiments.study import Study, study
 from heterophily.experiments.train import train
-from heterophily.runs.job import InProcess, LocalProcesses
+from heterophily.runs.executors.in_process import InProcess
+from heterophily.runs.executors.local import LocalProcesses
 from heterophily.runs.plan import Planner
 from heterophily.runs.stores.sqlite import Store
 from heterophily.training.config import TrainConfig

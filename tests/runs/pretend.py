@@ -7,7 +7,9 @@ import sys
 import time
 
 from heterophily.runs.complete import complete
-from heterophily.runs.job import InProcess, Job, LocalProcesses
+from heterophily.runs.executors.in_process import InProcess
+from heterophily.runs.executors.local import LocalProcesses
+from heterophily.runs.job import Job
 from heterophily.runs.record import GraphRef, Outcome, Record, Run, SplitRef
 from heterophily.runs.stores.sqlite import Store
 

@@ -21,14 +21,10 @@ from runs.pretend import PretendJob, some_record, some_run
 from heterophily.errors import InputError
 from heterophily.runs import complete as completion
 from heterophily.runs.complete import complete
-from heterophily.runs.job import (
-    Execution,
-    InProcess,
-    Job,
-    LocalProcesses,
-    Tick,
-    kept_open,
-)
+from heterophily.runs.executors.base import Execution, Tick
+from heterophily.runs.executors.in_process import InProcess
+from heterophily.runs.executors.local import LocalProcesses
+from heterophily.runs.job import Job
 from heterophily.runs.record import Outcome, Run
 from heterophily.runs.stores.sqlite import Store, StoreError
 
@@ -236,7 +232,7 @@ def test_processes_are_kept_in_a_block_until_the_job_changes(tmp_path: Path) -> 
             store.add_all(map(some_record, range(2)))
     runs, before = [some_run(n) for n in range(2)], set(children(os.getpid()))
     seen = []
-    with kept_open(LocalProcesses(1)) as executor:
+    with LocalProcesses(1) as executor:
         for place in (path, path, other):
             execution = executor.execute(Job(str(place), {}, {}), runs, lambda: None)
             assert (execution.busy, execution.failures) == ([], {})
@@ -250,5 +246,5 @@ def test_processes_are_kept_in_a_block_until_the_job_changes(tmp_path: Path) -> 
 
 def test_an_executor_without_processes_has_nothing_to_keep() -> None:
     executor = InProcess()
-    with kept_open(executor) as kept:
+    with executor as kept:
         assert kept is executor

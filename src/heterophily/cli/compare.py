@@ -54,7 +54,7 @@ def compare(
         raise InputError(f"--out {out}: the file ends in .json")
     from heterophily.cli.studies import names_of
     from heterophily.experiments.compare import compare as run
-    from heterophily.runs.job import local
+    from heterophily.runs.executors.local import local
     from heterophily.runs.stores.sqlite import Store, default_path
     from heterophily.training.progress import progress_bar
 

@@ -172,7 +172,7 @@ def _train(plan: StudyPlan, store: Store, workers: int | None) -> dict[str, str]
 
     from heterophily.report.live import Watched, watching
     from heterophily.runs.complete import complete
-    from heterophily.runs.job import local
+    from heterophily.runs.executors.local import local
 
     job = plan.planner.job(store)
     title = f"{plan.study.title}, protocol {plan.protocol}"

@@ -59,7 +59,7 @@ def tune(
     from heterophily.cli.compare import graph_or_name, safe
     from heterophily.experiments.settings import write_settings
     from heterophily.experiments.tune import tune as run
-    from heterophily.runs.job import local
+    from heterophily.runs.executors.local import local
     from heterophily.runs.stores.sqlite import Store, default_path
     from heterophily.training.progress import progress_bar
 

@@ -23,7 +23,7 @@ from heterophily.experiments.table import CellResult
 from heterophily.experiments.tune import TuneResult, tune
 from heterophily.models.catalog import MODELS
 from heterophily.runs.complete import Watch, complete
-from heterophily.runs.job import Executor
+from heterophily.runs.executors.base import Executor
 from heterophily.runs.plan import Planner
 from heterophily.runs.record import Record
 from heterophily.runs.split_rules import SPLIT_RULES, rule_of

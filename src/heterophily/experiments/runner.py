@@ -17,7 +17,7 @@ from heterophily.experiments.table import CellResult, TableResult
 from heterophily.experiments.tuned import optimal
 from heterophily.models.catalog import MODELS
 from heterophily.runs.complete import Watch, complete
-from heterophily.runs.job import Executor
+from heterophily.runs.executors.base import Executor
 from heterophily.runs.plan import Planner
 from heterophily.runs.record import Record, Run
 from heterophily.runs.split_rules import SPLIT_RULES

@@ -23,7 +23,8 @@ from heterophily.experiments.proposer import Proposer
 from heterophily.experiments.space import Settings, Space, best_by_validation, recipe_of, space_for
 from heterophily.experiments.table import CellResult
 from heterophily.runs.complete import Watch, complete
-from heterophily.runs.job import Executor, kept_open, local
+from heterophily.runs.executors.base import Executor
+from heterophily.runs.executors.local import local
 from heterophily.runs.plan import Planner
 from heterophily.runs.record import Outcome, Run
 from heterophily.runs.split_rules import default_rule
@@ -309,7 +310,7 @@ def tune(
     planner = Planner(seed=seed, repeats=repeats, **how)
     deadline = math.inf if minutes is None else time.monotonic() + 60 * minutes
     remarks: tuple[str, ...] = ()
-    with kept_open(executor or local()) as standing:
+    with executor or local() as standing:
         state = _Search(model, graph, rule, preset, planner, store, standing, watch, deadline)
         state.score = _score(score, state, chosen)
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Sequence
 
-from heterophily.runs.job import Executor, Job, local
+from heterophily.runs.executors.base import Executor
+from heterophily.runs.executors.local import local
+from heterophily.runs.job import Job
 from heterophily.runs.record import Run
 from heterophily.runs.stores.sqlite import Store
 

@@ -1,12 +1,9 @@
-"""Executors: who trains the missing runs. The worker itself commits each result to the store."""
+"""The job: claim a run, train it, commit its record, let go."""
 
 from __future__ import annotations
 
-import pickle
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, nullcontext
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from heterophily.errors import HeterophilyError, InputError
 from heterophily.evaluation.run_scores import run_scores
@@ -21,7 +18,6 @@ if TYPE_CHECKING:
     from heterophily.layers.inputs import GraphInputs, InputOptions
     from heterophily.models.spec import ModelSpec
     from heterophily.training.result import FitResult
-    from heterophily.training.workers import WorkerPool
 
 Reply = tuple[str, str, str]
 """Key, what became of it (``done``, ``known``, ``busy``, ``failed``), and a sentence if failed."""
@@ -186,116 +182,3 @@ def outcome_of(result: FitResult, scores: Mapping[str, Any] | None = None) -> Ou
         peak_memory_mb=result.peak_memory_mb,
         scores=scores,
     )
-
-
-@dataclass(eq=False)
-class Execution:
-    """What became of the runs that an executor was given."""
-
-    busy: list[str] = field(default_factory=list)
-    failures: dict[str, str] = field(default_factory=dict)
-    interrupted: bool = False
-
-    def note(self, reply: Reply) -> None:
-        """Take a reply of the job into account."""
-        key, what, sentence = reply
-        if what == "busy":
-            self.busy.append(key)
-        elif what == "failed":
-            self.failures[key] = sentence
-
-
-Tick = Callable[[], None]
-"""Called after each run, to show progress."""
-
-
-class Executor(Protocol):
-    """Runs a job on many runs, somewhere. A cluster engine is one more class with this method.
-
-    The only duty: call ``job(run)`` at least once for every run, in a process that can write to
-    the store, and report the replies. Doing it twice, or dying halfway, is harmless.
-    """
-
-    def execute(self, job: Job, runs: Sequence[Run], tick: Tick) -> Execution:
-        """Apply the job to the runs."""
-        ...
-
-
-@dataclass(frozen=True)
-class InProcess:
-    """Everything here, one after the other: no process is started."""
-
-    def execute(self, job: Job, runs: Sequence[Run], tick: Tick) -> Execution:
-        """Apply the job to the runs."""
-        execution = Execution()
-        try:
-            for run in runs:
-                execution.note(job(run))
-                tick()
-        except KeyboardInterrupt:
-            execution.interrupted = True
-        finally:
-            job.close()
-        return execution
-
-
-class LocalProcesses:
-    """Worker processes on this machine, one thread each; each takes the next run when free.
-
-    They start with each call and end with it; inside a ``with`` block they stay, with the graphs
-    that they prepared, for as long as the job stays the same.
-    """
-
-    def __init__(self, workers: int) -> None:
-        self.workers = workers
-        self._open: ExitStack | None = None
-        self._pool: WorkerPool | None = None
-
-    def __enter__(self) -> LocalProcesses:
-        """Keep the processes until the end of the block."""
-        self._open = ExitStack()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        """Stop the processes."""
-        assert self._open is not None
-        self._open.close()
-        self._open = self._pool = None
-
-    def execute(self, job: Job, runs: Sequence[Run], tick: Tick) -> Execution:
-        """Apply the job to the runs."""
-        pool = self._pool_for(pickle.dumps(job), len(runs))
-        outcome = pool.run([pickle.dumps(run) for run in runs], progress=lambda *_: tick())
-        execution = Execution(interrupted=outcome.interrupted)
-        for reply in outcome.results.values():
-            execution.note(reply)
-        for number, sentence in outcome.failures.items():
-            run = runs[number]
-            place = f"{run.model} on {run.graph.name}, split {run.split.index}"
-            execution.failures[run.key] = f"{place}: {sentence.partition(' was ')[2] or sentence}"
-        return execution
-
-    def _pool_for(self, job: bytes, tasks: int) -> WorkerPool:
-        from heterophily.training.workers import WorkerPool
-
-        if self._open is None:
-            return WorkerPool(job, min(self.workers, tasks))
-        if self._pool is None or self._pool.job != job:
-            self._open.close()
-            self._pool = self._open.enter_context(WorkerPool(job, self.workers))
-        return self._pool
-
-
-def kept_open(executor: Executor) -> AbstractContextManager[Executor]:
-    """Return a block in which an executor keeps its processes between calls, if it has any."""
-    return executor if isinstance(executor, LocalProcesses) else nullcontext(executor)
-
-
-def local(workers: int | None = None) -> Executor:
-    """Return the executor for a number of workers; by default one for each usable core."""
-    from heterophily.training.replicas import usable_cores
-
-    if workers is not None and workers < 1:
-        raise InputError(f"workers={workers}; use at least one")
-    count = workers or usable_cores()
-    return InProcess() if count == 1 else LocalProcesses(count)

@@ -26,7 +26,7 @@ def compare_models(request: Mapping[str, Any], context: Context) -> dict[str, An
     """
     from heterophily.experiments.compare import compare
     from heterophily.report.evaluation_text import comparison_sentences
-    from heterophily.runs.job import InProcess
+    from heterophily.runs.executors.in_process import InProcess
     from heterophily.runs.stores.sqlite import Store
     from heterophily.web.tasks.take_away import write_files
 
