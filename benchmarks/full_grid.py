@@ -40,7 +40,8 @@ from heterophily.report.style import (
     save,
     style,
 )
-from heterophily.runs.stores.sqlite import Store
+from heterophily.runs.stores.base import Store
+from heterophily.runs.stores.url import open_store
 
 FOLDER = Path(__file__).resolve().parents[1] / "results" / "full-grid"
 MODELS = ("acm-gcn", "acmii-gcn")
@@ -224,7 +225,7 @@ def main() -> None:
     arguments = parser.parse_args()
     arguments.folder.mkdir(parents=True, exist_ok=True)
     if arguments.store:
-        with Store(arguments.store) as store:
+        with open_store(arguments.store) as store:
             for model in MODELS:
                 for dataset in DATASETS:
                     rows = rows_of(store, model, dataset)

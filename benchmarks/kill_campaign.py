@@ -22,7 +22,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from heterophily.runs.stores.sqlite import Store
+from heterophily.runs.stores.url import open_store
 
 COMMAND = "from heterophily.cli.app import main; import sys; sys.exit(main())"
 
@@ -86,7 +86,7 @@ class Campaign:
         path = self.folder / "disturbed.sqlite"
         if not path.exists():
             return 0
-        with Store(path, is_checked=False) as store:
+        with open_store(path, is_checked=False) as store:
             return len(store.starts())
 
     def finish(self, name: str) -> float:
@@ -101,12 +101,12 @@ class Campaign:
         print(f"killed {dict(self.killed)}; the last command took {seconds:.0f} s")
         seconds = self.finish("reference.sqlite")
         with (
-            Store(self.folder / "disturbed.sqlite") as store,
-            Store(self.folder / "reference.sqlite") as reference,
+            open_store(self.folder / "disturbed.sqlite") as store,
+            open_store(self.folder / "reference.sqlite") as reference,
         ):
             is_equal = store.answers() == reference.answers()
             starts = store.starts()
-            repeated = sum(finish is None or number > finish for _, number, finish in starts)
+            repeated = sum(start.is_repeated for start in starts)
             print(f"{len(store)} runs, {len(reference)} undisturbed in {seconds:.0f} s")
             print(f"answers equal bit for bit: {is_equal}")
             print(f"starts {len(starts)}, of them after the run was finished: {repeated}")

@@ -10,7 +10,7 @@ from runs.pretend import some_record, some_run
 from typer.testing import CliRunner
 
 from heterophily.cli.runs import app
-from heterophily.runs.stores.sqlite import Store
+from heterophily.runs.stores.url import open_store
 
 runner = CliRunner()
 
@@ -18,7 +18,7 @@ runner = CliRunner()
 @pytest.fixture
 def store(tmp_path: Path) -> str:
     path = tmp_path / "runs.sqlite"
-    with Store(path) as opened:
+    with open_store(path) as opened:
         opened.add_all(map(some_record, range(3)))
     return str(path)
 

@@ -15,7 +15,7 @@ from heterophily.errors import InputError, UnknownNameError
 from heterophily.experiments.compare import Comparison, compare
 from heterophily.experiments.statistics import paired_test
 from heterophily.runs.executors.in_process import InProcess
-from heterophily.runs.stores.sqlite import Store
+from heterophily.runs.stores.url import open_store
 
 MODELS = ["mlp-1", "sgc-1", "gcn"]
 
@@ -31,7 +31,7 @@ def quick(tmp_path: Path, **changes: object) -> Comparison:
         "engine": "torch",
         **changes,
     }
-    with Store(tmp_path / "runs.sqlite") as store:
+    with open_store(tmp_path / "runs.sqlite") as store:
         return compare(small_graph(), store=store, **arguments)  # type: ignore[arg-type]
 
 
@@ -43,7 +43,7 @@ def test_every_pair_is_tested_on_the_same_splits(tmp_path: Path) -> None:
         first, second = cells[test.first], cells[test.second]
         expected = paired_test(first.test, second.test, test_to_train=1 / 3)
         assert (test.difference, test.p_value, test.wilcoxon) == pytest.approx(expected)
-    with Store(tmp_path / "runs.sqlite") as store:
+    with open_store(tmp_path / "runs.sqlite") as store:
         splits = {
             name: [store.get(key).run["split"]["digest"] for key in cell.keys]  # type: ignore[union-attr]
             for name, cell in cells.items()
@@ -95,7 +95,7 @@ def test_bad_arguments_are_one_sentence_before_any_training(
 ) -> None:
     with pytest.raises((InputError, UnknownNameError), match=message):
         quick(tmp_path, **changes)
-    with Store(tmp_path / "runs.sqlite") as store:
+    with open_store(tmp_path / "runs.sqlite") as store:
         assert store.starts() == []
 
 
@@ -113,7 +113,7 @@ HOW: dict[str, Any] = {"repeats": 3, "executor": InProcess(), "engine": "torch"}
 
 def test_unequal_classes_are_compared_and_tuned_by_the_area(tmp_path: Path) -> None:
     (tmp_path / "space.toml").write_text("lr = [0.001, 0.1]\nmax_epochs = [5]\n")
-    with Store(tmp_path / "runs.sqlite") as store:
+    with open_store(tmp_path / "runs.sqlite") as store:
         result = compare(
             rare_graph(), ["mlp-1", "sgc-1"], store=store, is_tuned=True,
             space=tmp_path / "space.toml", **HOW,
@@ -131,7 +131,7 @@ def test_unequal_classes_are_compared_and_tuned_by_the_area(tmp_path: Path) -> N
 
 
 def test_baselines_stand_beside_every_model_on_the_same_splits(tmp_path: Path) -> None:
-    with Store(tmp_path / "runs.sqlite") as store:
+    with open_store(tmp_path / "runs.sqlite") as store:
         result = compare(rare_graph(), ["mlp-1", "sgc-1"], store=store, **HOW)
     data = json.loads(json.dumps(result.to_dict()))
     assert [found["name"] for found in data["baselines"]] == ["largest-class", "trees"]
@@ -148,7 +148,7 @@ def test_baselines_stand_beside_every_model_on_the_same_splits(tmp_path: Path) -
 def test_runs_on_the_papers_splits_are_compared_by_accuracy_and_a_remark_says_so(
     tmp_path: Path,
 ) -> None:
-    with Store(tmp_path / "runs.sqlite") as store:
+    with open_store(tmp_path / "runs.sqlite") as store:
         result = compare(
             rare_graph(), ["mlp-1", "sgc-1"], store=store, splits="paper-random", **HOW
         )
@@ -160,7 +160,7 @@ def test_runs_on_the_papers_splits_are_compared_by_accuracy_and_a_remark_says_so
 
 def test_an_unknown_score_is_refused_before_anything_is_trained(tmp_path: Path) -> None:
     with (
-        Store(tmp_path / "runs.sqlite") as store,
+        open_store(tmp_path / "runs.sqlite") as store,
         pytest.raises(UnknownNameError, match="unknown score 'auc'"),
     ):
         compare(rare_graph(), ["mlp-1", "sgc-1"], store=store, score="auc", **HOW)

@@ -15,7 +15,7 @@ from heterophily.experiments.compare_finished import compare_portraits, compare_
 from heterophily.experiments.portray import portray
 from heterophily.runs.executors.in_process import InProcess
 from heterophily.runs.split_rules import splits_of
-from heterophily.runs.stores.sqlite import Store
+from heterophily.runs.stores.url import open_store
 
 HOW = {"preset": None, "engine": "torch", "workers": 1, "max_epochs": 12}
 
@@ -24,7 +24,7 @@ def test_portraits_compare_like_compare(tmp_path: Path) -> None:
     """Keys, splits and accuracies are those of compare; it then finds every run finished."""
     graph, names = small_graph(), ["sgc-1", "mlp-1"]
     how = {**HOW, "max_epochs": None}
-    with Store(tmp_path / "runs.sqlite") as store:
+    with open_store(tmp_path / "runs.sqlite") as store:
         portraits = portray(graph, names, folder=tmp_path, repeats=2, store=store, **how)
         before = len(store)
         theirs = compare(graph, names, store=store, repeats=2, executor=InProcess(), engine="torch")
@@ -45,7 +45,10 @@ def test_one_model_or_one_split_has_no_test(tmp_path: Path) -> None:
 
 
 def test_a_store_without_the_runs_is_told(tmp_path: Path) -> None:
-    with Store(tmp_path / "runs.sqlite") as store, pytest.raises(InputError, match="4 of 4 runs"):
+    with (
+        open_store(tmp_path / "runs.sqlite") as store,
+        pytest.raises(InputError, match="4 of 4 runs"),
+    ):
         compare_stored(small_graph(), ["gcn", "mlp-1"], store=store, repeats=2, engine="torch")
 
 

@@ -13,7 +13,7 @@ from heterophily.experiments import cost
 from heterophily.experiments.cost import Clock, run_seconds, seconds_per_epoch, study_cost
 from heterophily.experiments.study import study
 from heterophily.runs.record import Record, versions
-from heterophily.runs.stores.sqlite import Store
+from heterophily.runs.stores.url import open_store
 
 
 def clock_of(seconds: float, **options: object) -> Clock:
@@ -52,7 +52,7 @@ def test_time_under_torch_is_that_of_the_reference_scaled_by_the_papers() -> Non
 def test_the_native_engine_is_measured_with_the_model_itself(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(cost, "engine_for", lambda spec, asked: "native")
+    monkeypatch.setattr(cost, "engine_for", lambda spec, asked: ("native", ""))
     clock = clock_of(0.002, engine="native")
     other = clock.seconds_per_run("acm-sgc-1", "cornell", "random")
     assert other == pytest.approx(0.002 * (2310 / 5.53))
@@ -67,7 +67,7 @@ def test_each_engine_has_its_own_time(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(cost, "seconds_per_epoch", measured)
     monkeypatch.setattr(
-        cost, "engine_for", lambda spec, asked: "torch" if "Gat" in repr(spec) else "native"
+        cost, "engine_for", lambda spec, asked: ("torch" if "Gat" in repr(spec) else "native", "")
     )
     clock = Clock(engine="auto")
     clock.measure(["acm-gcn", "gat", "gcn"], "ring", small_graph)
@@ -76,7 +76,7 @@ def test_each_engine_has_its_own_time(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_finished_runs_of_the_same_engine_are_the_best_witness(tmp_path: Path) -> None:
-    with Store(tmp_path / "runs.sqlite") as store:
+    with open_store(tmp_path / "runs.sqlite") as store:
         store.add_all(some_record(number) for number in range(3))
         native = some_run(0, engine="native")
         slow = some_record(0).outcome

@@ -15,8 +15,9 @@ from heterophily.experiments.programs import Candidate, candidates, compared_spl
 from heterophily.experiments.runner import plan_study, run_study
 from heterophily.experiments.space import recipe_of, space_for
 from heterophily.experiments.study import Study, study
+from heterophily.runs.complete import complete
 from heterophily.runs.executors.in_process import InProcess
-from heterophily.runs.stores.sqlite import Store
+from heterophily.runs.stores.url import open_store
 
 HOW = {"protocol": "validated", "space": "programs", "repeats": 4, "engine": "torch"}
 
@@ -38,7 +39,7 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Study:
 
 
 def test_only_the_chosen_setting_gets_the_other_splits(mine: Study, tmp_path: Path) -> None:
-    with Store(tmp_path / "runs.sqlite") as store:
+    with open_store(tmp_path / "runs.sqlite") as store:
         table = run_study(mine, store, executor=InProcess(), **HOW)
         assert len(store) == 2 * 2 + 2
         cell = table.cell("gcn", mine.datasets[0])
@@ -53,11 +54,11 @@ def test_only_the_chosen_setting_gets_the_other_splits(mine: Study, tmp_path: Pa
 def test_nothing_is_chosen_while_runs_that_decide_lack(mine: Study, tmp_path: Path) -> None:
     plan = plan_study(mine, **HOW)
     assert len(plan.runs) == 4
-    with Store(tmp_path / "runs.sqlite") as store:
+    with open_store(tmp_path / "runs.sqlite") as store:
         cell = plan.cells[0]
         assert cell.rest(store) == ()
         assert cell.result(mine, store).remark == "0 of 4 runs of the search are finished"
-        InProcess().execute(plan.planner.job(store), plan.runs, lambda: None)
+        complete(plan.runs, store=store, executor=InProcess())
         assert [run.split.index for run in cell.rest(store)] == [2, 3]
         assert len(cell.result(mine, store).test) == 2
 

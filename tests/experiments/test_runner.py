@@ -14,10 +14,11 @@ from heterophily.experiments.presets import Recipe
 from heterophily.experiments.runner import StudyPlan, plan_study, run_study
 from heterophily.experiments.study import Study, study
 from heterophily.experiments.train import train
+from heterophily.runs.complete import complete
 from heterophily.runs.executors.in_process import InProcess
 from heterophily.runs.executors.local import LocalProcesses
 from heterophily.runs.plan import Planner
-from heterophily.runs.stores.sqlite import Store
+from heterophily.runs.stores.url import open_store
 from heterophily.training.config import TrainConfig
 
 SPACE = "lr = [0.001, 0.05]\nmax_epochs = [10]\nhidden = [8]\n"
@@ -43,8 +44,8 @@ def test_a_run_of_a_study_gives_what_the_train_command_gives(tmp_path: Path) -> 
     graph, config = small_graph(), TrainConfig(lr=0.05, max_epochs=15)
     planner = Planner(repeats=3, engine="torch")
     runs = planner.runs("acm-gcn", graph, Recipe({}, {"hidden": 8}, config), "random")
-    with Store(tmp_path / "runs.sqlite") as store:
-        InProcess().execute(planner.job(store), runs, lambda: None)
+    with open_store(tmp_path / "runs.sqlite") as store:
+        complete(runs, store=store, executor=InProcess())
         found = {record.key: record.outcome for record in store.records()}
     report = train(
         "acm-gcn", graph, repeats=3, options={"hidden": 8}, config=config, workers=1, engine="torch"
@@ -61,7 +62,7 @@ def test_the_validated_protocol_reports_the_setting_that_is_best_on_validation(
 ) -> None:
     planned = plan(mine, tmp_path)
     assert len(planned.runs) == 2 * 2 * 3
-    with Store(tmp_path / "runs.sqlite") as store:
+    with open_store(tmp_path / "runs.sqlite") as store:
         result = run_study(
             mine,
             store,
@@ -86,7 +87,7 @@ def test_the_validated_protocol_reports_the_setting_that_is_best_on_validation(
 def test_a_worker_process_fills_the_store_with_the_same_bits(mine: Study, tmp_path: Path) -> None:
     answers = []
     for name, executor in (("here", InProcess()), ("worker", LocalProcesses(1))):
-        with Store(tmp_path / f"{name}.sqlite") as store:
+        with open_store(tmp_path / f"{name}.sqlite") as store:
             run_study(
                 mine,
                 store,
@@ -127,14 +128,14 @@ def test_fixed_splits_are_those_of_the_graph_and_are_not_multiplied() -> None:
     assert len(runs) == 4
     assert graph.splits is not None
     for number, run in enumerate(runs):
-        assert np.array_equal(planner.splits[run.split.digest].test, graph.splits[number].test)
+        assert np.array_equal(planner.sources.split(run).test, graph.splits[number].test)
         assert run.split.seed is None
 
 
 def test_an_unfinished_search_has_no_value_yet(mine: Study, tmp_path: Path) -> None:
     planned = plan(mine, tmp_path)
-    with Store(tmp_path / "runs.sqlite") as store:
-        InProcess().execute(planned.planner.job(store), planned.runs[:4], lambda: None)
+    with open_store(tmp_path / "runs.sqlite") as store:
+        complete(planned.runs[:4], store=store, executor=InProcess())
         result = planned.result(store)
     assert [cell.mean for cell in result.cells] == [None, None]
     assert result.cells[0].remark == "4 of 6 runs of the search are finished"

@@ -19,8 +19,8 @@ from heterophily.runs.executors.base import Execution, Tick
 from heterophily.runs.executors.in_process import InProcess
 from heterophily.runs.executors.local import LocalProcesses
 from heterophily.runs.job import Job
-from heterophily.runs.record import Run
-from heterophily.runs.stores.sqlite import Store
+from heterophily.runs.run import Run
+from heterophily.runs.stores.url import open_store
 
 WIDE = Space(
     "wide",
@@ -42,7 +42,7 @@ def quick(path: Path, **changes: object) -> TuneResult:
         **changes,
     }
     graph = arguments.pop("graph", None) or small_graph()
-    with Store(path) as store:
+    with open_store(path) as store:
         return tune("mlp-1", graph, store=store, **arguments)  # type: ignore[arg-type]
 
 
@@ -53,16 +53,16 @@ def test_a_grid_tries_every_setting_on_every_split_and_takes_the_best(tmp_path: 
     means = [trial.mean or 0.0 for trial in result.trials]
     assert result.best is result.trials[int(np.argmax(means))]
     assert len(set(means)) > 1
-    with Store(tmp_path / "runs.sqlite") as store:
+    with open_store(tmp_path / "runs.sqlite") as store:
         assert len(store) == 12
 
 
 def test_a_second_search_trains_nothing(tmp_path: Path) -> None:
     first = quick(tmp_path / "runs.sqlite")
-    with Store(tmp_path / "runs.sqlite") as store:
+    with open_store(tmp_path / "runs.sqlite") as store:
         before = len(store.starts())
     again = quick(tmp_path / "runs.sqlite")
-    with Store(tmp_path / "runs.sqlite") as store:
+    with open_store(tmp_path / "runs.sqlite") as store:
         assert len(store.starts()) == before
     assert again.to_dict() == first.to_dict()
 
@@ -99,11 +99,11 @@ def test_an_adaptive_search_proposes_the_same_again_and_resumes_from_the_store(
 ) -> None:
     how = {"space": WIDE, "search": "adaptive"}
     short = quick(tmp_path / "runs.sqlite", **how, trials=10)
-    with Store(tmp_path / "runs.sqlite") as store:
+    with open_store(tmp_path / "runs.sqlite") as store:
         before = len(store.starts())
     long = quick(tmp_path / "runs.sqlite", **how, trials=14)
     assert [t.settings for t in long.trials[:10]] == [t.settings for t in short.trials]
-    with Store(tmp_path / "runs.sqlite") as store:
+    with open_store(tmp_path / "runs.sqlite") as store:
         fresh = {key for key, *_ in store.starts()[before:]}
         old = {key for key, *_ in store.starts()[:before]}
     assert fresh
@@ -208,7 +208,7 @@ def test_the_score_that_is_asked_for_chooses_and_test_scores_come_with_baselines
 ) -> None:
     result = quick(tmp_path / "runs.sqlite", score="roc-auc")
     assert result.score == "roc-auc"
-    with Store(tmp_path / "runs.sqlite") as store:
+    with open_store(tmp_path / "runs.sqlite") as store:
         outcomes = [store.get(key).outcome for key in result.keys]  # type: ignore[union-attr]
     assert result.best.validation == tuple(o.scores["validation"]["roc-auc"] for o in outcomes)  # type: ignore[index]
     assert result.test.values == tuple(o.scores["test"]["roc-auc"] for o in outcomes)  # type: ignore[index]

@@ -215,7 +215,7 @@ def model_folder() -> Attempt:
     from heterophily.prediction import build
     from heterophily.prediction.folder import CARD, WEIGHTS, load_model, save_model
     from heterophily.prediction.predict import predict
-    from heterophily.runs.record import canonical, digest
+    from heterophily.runs.run import canonical, digest
     from heterophily.training.config import TrainConfig
 
     graph, config = some_graph(), TrainConfig(max_epochs=3)
@@ -260,11 +260,11 @@ def _records() -> list[Any]:
 
 def store() -> Attempt:
     """Damage a store; what is accepted must be what was added."""
-    from heterophily.runs.stores.sqlite import Store
+    from heterophily.runs.stores.url import open_store
 
     records = _records()
     path = Path(tempfile.mkdtemp()) / "runs.sqlite"
-    with Store(path) as made:
+    with open_store(path) as made:
         made.add_all(records)
     with sqlite3.connect(path) as base:
         base.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -275,7 +275,7 @@ def store() -> Attempt:
         damaged = place / "runs.sqlite"
         damaged.write_bytes(mutate.bytes_of(whole, rng))
         is_read_only = bool(rng.integers(0, 2))
-        with Store(damaged, must_exist=True, is_read_only=is_read_only) as opened:
+        with open_store(damaged, must_exist=True, is_read_only=is_read_only) as opened:
             found = {record.key: record.answer for record in opened.records()}
             len(opened)
             opened.find(records[0].key[:8])
@@ -287,7 +287,7 @@ def store() -> Attempt:
 
 def export(suffix: str) -> Attempt:
     """Damage exported runs, bytes or data; what is accepted must be what was exported."""
-    from heterophily.runs.stores.sqlite import Store
+    from heterophily.runs.stores.url import open_store
     from heterophily.runs.transfer import export_records, merge_records, read_records
 
     records = _records()
@@ -304,7 +304,7 @@ def export(suffix: str) -> Attempt:
             content = mutate.bytes_of(whole, rng)
         damaged.write_bytes(content)
         found = read_records(damaged)
-        with Store(":memory:") as target:
+        with open_store("memory:") as target:
             merge_records(target, found, where=damaged)
         got = {record.key: (record.answer, record.run["model"]) for record in found}
         return "right" if got.items() <= wanted.items() else "wrong"  # a record may be cut out

@@ -6,12 +6,13 @@ import hashlib
 import sys
 import time
 
-from heterophily.runs.complete import complete
+from heterophily.runs.complete import complete_with
 from heterophily.runs.executors.in_process import InProcess
 from heterophily.runs.executors.local import LocalProcesses
-from heterophily.runs.job import Job
-from heterophily.runs.record import GraphRef, Outcome, Record, Run, SplitRef
-from heterophily.runs.stores.sqlite import Store
+from heterophily.runs.job import Job, Trained
+from heterophily.runs.record import Outcome, Record
+from heterophily.runs.run import GraphRef, Run, SplitRef
+from heterophily.runs.stores.url import open_store
 
 
 def some_run(number: int, *, model: str = "acm-gcn", engine: str = "torch") -> Run:
@@ -43,18 +44,16 @@ class PretendJob(Job):
 
     seconds = 0.03
 
-    def __init__(self, store: str) -> None:
-        super().__init__(store, {}, {})
-
-    def outcome(self, run: Run) -> Outcome:
+    def train(self, run: Run) -> Trained:
         time.sleep(self.seconds)
-        return some_outcome(run)
+        return Trained(some_outcome(run), {kind: {} for kind in self.keep})
 
 
 def main() -> None:
     """Complete some runs: the body of pretend_driver.py."""
     path, count, workers = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     executor = InProcess() if workers == 1 else LocalProcesses(workers)
-    with Store(path) as store:
-        failures = complete(map(some_run, range(count)), PretendJob(path), store, executor=executor)
-    sys.exit(1 if failures else 0)
+    with open_store(path) as store:
+        runs = [some_run(number) for number in range(count)]
+        done = complete_with(PretendJob(path), runs, store=store, executor=executor)
+    sys.exit(1 if done.failures else 0)

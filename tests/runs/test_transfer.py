@@ -13,7 +13,8 @@ import pytest
 from runs.pretend import some_record, some_run
 
 from heterophily.errors import InputError, UnknownNameError
-from heterophily.runs.stores.sqlite import Store, StoreError
+from heterophily.runs.stores.base import StoreError
+from heterophily.runs.stores.url import open_store
 from heterophily.runs.transfer import (
     export_records,
     merge_records,
@@ -48,7 +49,7 @@ def test_a_bad_target_writes_nothing(tmp_path: Path) -> None:
 
 
 def test_merging_takes_what_is_new_and_leaves_the_other_alone(tmp_path: Path) -> None:
-    with Store(tmp_path / "a.sqlite") as first, Store(tmp_path / "b.sqlite") as second:
+    with open_store(tmp_path / "a.sqlite") as first, open_store(tmp_path / "b.sqlite") as second:
         first.add_all(RECORDS[:3])
         second.add_all(RECORDS[2:])
         before = second.answers()
@@ -59,7 +60,7 @@ def test_merging_takes_what_is_new_and_leaves_the_other_alone(tmp_path: Path) ->
 
 def test_stores_that_disagree_are_not_merged(tmp_path: Path) -> None:
     other = replace(RECORDS[0], outcome=replace(RECORDS[0].outcome, test_accuracy=0.123))
-    with Store(tmp_path / "a.sqlite") as first, Store(tmp_path / "b.sqlite") as second:
+    with open_store(tmp_path / "a.sqlite") as first, open_store(tmp_path / "b.sqlite") as second:
         first.add(RECORDS[0])
         second.add_all([other, RECORDS[1]])
         with pytest.raises(StoreError, match=f"disagree on run {some_run(0).key[:12]}"):
@@ -74,7 +75,7 @@ def test_exported_runs_come_back_with_the_same_answers(tmp_path: Path, suffix: s
     back = read_records(path)
     assert [record.answer for record in back] == [record.answer for record in RECORDS]
     assert [record.to_row() for record in back] == [record.to_row() for record in RECORDS]
-    with Store(tmp_path / "a.sqlite") as store:
+    with open_store(tmp_path / "a.sqlite") as store:
         assert merge_records(store, back, where=path) == (4, 0)
         assert merge_records(store, RECORDS, where=path) == (0, 4)
 

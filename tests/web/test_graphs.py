@@ -136,15 +136,15 @@ def test_only_listed_files_can_be_taken(live: Live, comparison: dict[str, Any]) 
 def test_the_same_comparison_again_finds_all_runs_in_the_store(
     live: Live, uploaded: dict[str, Any], comparison: dict[str, Any]
 ) -> None:
-    from heterophily.runs.stores.sqlite import Store
+    from heterophily.runs.stores.url import open_store
 
-    with Store(live.settings.store) as store:
+    with open_store(live.settings.store) as store:
         starts = len(store.starts())
     again = live.post(
         f"/api/graphs/{uploaded['graph']['id']}/comparisons", json=comparison["request"]
     )
     live.done(again.json()["id"])
-    with Store(live.settings.store) as store:
+    with open_store(live.settings.store) as store:
         assert len(store.starts()) == starts
 
 

@@ -9,7 +9,7 @@ from web.conftest import Live, free_port, running
 from heterophily.experiments.runner import plan_study
 from heterophily.experiments.study import study
 from heterophily.runs.record import Outcome, Record
-from heterophily.runs.stores.sqlite import Store
+from heterophily.runs.stores.url import open_store
 from heterophily.web.settings import WebSettings
 
 ACCURACIES = [0.5, 0.75]
@@ -23,7 +23,7 @@ def with_runs(tmp_path_factory: pytest.TempPathFactory, data_folder: Path) -> It
     (folder / "data" / "texas.npz").symlink_to(data_folder / "texas.npz")
     part = study("ablation").part(models=["acm-gcn"], datasets=["texas"])
     plan = plan_study(part, data_folder=folder / "data", offline=True)
-    with Store(folder / "runs.sqlite") as store:
+    with open_store(folder / "runs.sqlite") as store:
         for run, accuracy in zip(plan.runs, ACCURACIES, strict=False):
             outcome = Outcome(
                 status="stopped",
@@ -68,7 +68,7 @@ def test_a_cell_holds_ours_and_the_papers_and_leads_to_its_runs(with_runs: Live)
 
 def test_a_new_run_appears_in_the_table(with_runs: Live) -> None:
     before = with_runs.get("/api/studies/ablation").json()
-    with Store(with_runs.settings.store) as store:
+    with open_store(with_runs.settings.store) as store:
         known = next(iter(store.records()))
         plan = plan_study(
             study("ablation").part(models=["acm-gcn"], datasets=["texas"]),

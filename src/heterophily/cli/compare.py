@@ -55,11 +55,11 @@ def compare(
     from heterophily.cli.studies import names_of
     from heterophily.experiments.compare import compare as run
     from heterophily.runs.executors.local import local
-    from heterophily.runs.stores.sqlite import Store, default_path
+    from heterophily.runs.stores.url import open_store
     from heterophily.training.progress import progress_bar
 
     source = graph_or_name(graph, edges, nodes, label, data_folder, offline)
-    with Store(store or default_path()) as opened, progress_bar("comparing") as progress:
+    with open_store(store) as opened, progress_bar("comparing") as progress:
         result = run(
             source,
             names_of(models) or [],

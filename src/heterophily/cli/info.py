@@ -129,18 +129,23 @@ def _data(problems: list[str]) -> Facts:
 
 
 def _store(problems: list[str]) -> Facts:
-    from heterophily.runs.stores.sqlite import ENVIRONMENT, default_path
+    from heterophily.errors import UnknownNameError
+    from heterophily.runs.stores.url import ENVIRONMENT, default_url, file_of, without_password
 
-    path = default_path().absolute()
+    given = os.environ.get(ENVIRONMENT)
+    facts: Facts = {ENVIRONMENT: given and without_password(given)}
+    try:
+        path = file_of()
+    except UnknownNameError as error:
+        problems.append(f"{ENVIRONMENT}: {error}")
+        return {**facts, "path": given, "exists": False}
+    if path is None:  # a server, which may be away at the moment
+        return {**facts, "path": without_password(default_url()), "exists": True}
     if path.is_dir():
         problems.append(f"{ENVIRONMENT} names {str(path)!r}, which is a folder; name a file")
     elif not path.parent.is_dir():
         problems.append(f"{ENVIRONMENT} names {str(path)!r}, but there is no folder {path.parent}")
-    return {
-        ENVIRONMENT: os.environ.get(ENVIRONMENT),
-        "path": str(path),
-        "exists": path.is_file(),
-    }
+    return {**facts, "path": str(path), "exists": path.is_file()}
 
 
 def _text(facts: Mapping[str, Any]) -> str:

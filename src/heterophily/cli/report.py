@@ -116,7 +116,7 @@ def _trained(
     graph: Graph,
     models: list[str],
     folder: Path,
-    store: Path | None,
+    store: str | None,
     *,
     is_trained: bool,
     workers: int | None,
@@ -126,17 +126,16 @@ def _trained(
     from heterophily.experiments.compare_finished import compare_portraits, compare_stored
     from heterophily.experiments.portray import portray
     from heterophily.runs.split_rules import splits_of
-    from heterophily.runs.stores.sqlite import Store, default_path
+    from heterophily.runs.stores.url import open_store
     from heterophily.training.progress import progress_bar
 
     names = list(dict.fromkeys(models))
     if not names:
         raise InputError("--models is empty; name models with commas between")
-    where = store or default_path()
     if not is_trained and not folder.is_dir():
-        with Store(where, must_exist=True) as opened:
+        with open_store(store, must_exist=True) as opened:
             return compare_stored(graph, names, store=opened, **how), None
-    with Store(where) as opened, progress_bar("training") as progress:
+    with open_store(store) as opened, progress_bar("training") as progress:
         portraits = portray(
             graph,
             names,

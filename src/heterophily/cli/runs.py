@@ -12,15 +12,17 @@ from heterophily.errors import InputError
 
 if TYPE_CHECKING:
     from heterophily.runs.record import Record
-    from heterophily.runs.stores.sqlite import Store
+    from heterophily.runs.stores.base import Store
 
 app = typer.Typer(no_args_is_help=True, help="Finished runs: list, show, export, merge.")
 
 StoreOption = Annotated[
-    Path | None,
+    str | None,
     typer.Option(
         "--store",
-        help="File of finished runs [default: HETEROPHILY_STORE, heterophily-runs.sqlite]",
+        metavar="FILE|URL",
+        help="Finished runs: a file, or postgresql://USER@HOST/DATABASE [default: "
+        "HETEROPHILY_STORE, heterophily-runs.sqlite]",
     ),
 ]
 Workers = Annotated[
@@ -117,23 +119,23 @@ def merge(
     store: StoreOption = None,
 ) -> None:
     """Take the runs of other stores or files into this one; equal keys must have equal answers."""
-    from heterophily.runs.stores.sqlite import Store, default_path
+    from heterophily.runs.stores.url import open_store
     from heterophily.runs.transfer import READERS, merge_records, merge_store, read_records
 
-    with Store(store or default_path()) as target:
+    with open_store(store) as target:
         for path in others:
             if path.suffix.lower() in READERS:
                 added, known = merge_records(target, read_records(path), where=path)
             else:
-                with Store(path, must_exist=True) as other:
+                with open_store(path, must_exist=True) as other:
                     added, known = merge_store(target, other)
             print(f"{path}: {added} new, {known} known")
 
 
-def _open(path: Path | None) -> Store:
-    from heterophily.runs.stores.sqlite import Store, default_path
+def _open(url: str | None) -> Store:
+    from heterophily.runs.stores.url import open_store
 
-    return Store(path or default_path(), is_read_only=True)
+    return open_store(url, is_read_only=True)
 
 
 def _chosen(store: Store, model: str | None, graph: str | None) -> Iterator[Record]:

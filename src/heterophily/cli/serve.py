@@ -50,13 +50,13 @@ def serve(
             f"the page needs an optional package ({error.name}): pip install 'heterophily[web]'"
         ) from error
     from heterophily.data.catalog import cache_folder
-    from heterophily.runs.stores.sqlite import default_path
+    from heterophily.runs.stores.url import default_url
     from heterophily.web.connections import TimedProtocol
     from heterophily.web.settings import WebSettings, is_loopback
 
     settings = WebSettings(
         work_folder=work_folder or cache_folder() / "page",
-        store=store or default_path(),
+        store=store or default_url(),
         host=host,
         port=port,
         max_upload_mb=max_upload_mb,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from heterophily.experiments.runner import StudyPlan
     from heterophily.experiments.study import Study
     from heterophily.experiments.table import TableResult
-    from heterophily.runs.stores.sqlite import Store
+    from heterophily.runs.stores.base import Store
 
 Names = Annotated[str | None, typer.Option(help="Only these, with commas between.")]
 Protocol = Annotated[
@@ -174,7 +174,6 @@ def _train(plan: StudyPlan, store: Store, workers: int | None) -> dict[str, str]
     from heterophily.runs.complete import complete
     from heterophily.runs.executors.local import local
 
-    job = plan.planner.job(store)
     title = f"{plan.study.title}, protocol {plan.protocol}"
     failures: dict[str, str] = {}
     for stage in plan.stages(store):
@@ -190,7 +189,8 @@ def _train(plan: StudyPlan, store: Store, workers: int | None) -> dict[str, str]
         every = [run for _, runs in stage for run in runs]
         if every:
             with watching(cells, title=title) as watch:
-                failures |= complete(every, job, store, executor=local(workers), watch=watch)
+                done = complete(every, store=store, executor=local(workers), watch=watch)
+                failures |= done.failures
     return failures
 
 
@@ -267,15 +267,14 @@ def _command(
     return " ".join(["heterophily paper table", name, *chosen])
 
 
-def _opened(path: Path | None, *, is_needed: bool) -> Store:
+def _opened(url: str | None, *, is_needed: bool) -> Store:
     """Open the store; a command that trains nothing gets an empty one where there is none."""
-    from heterophily.runs.stores.sqlite import Store, default_path
+    from heterophily.runs.stores.url import open_or_empty, open_store
 
-    place = path or default_path()
-    return Store(place if is_needed or place.exists() else ":memory:")
+    return open_store(url) if is_needed else open_or_empty(url)
 
 
-def _clock(store: Path | None, data_folder: Path | None, engine: str) -> Clock:
+def _clock(store: str | None, data_folder: Path | None, engine: str) -> Clock:
     from heterophily.experiments.cost import Clock, default_memory
 
     with _opened(store, is_needed=False) as opened:

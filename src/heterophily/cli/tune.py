@@ -60,11 +60,11 @@ def tune(
     from heterophily.experiments.settings import write_settings
     from heterophily.experiments.tune import tune as run
     from heterophily.runs.executors.local import local
-    from heterophily.runs.stores.sqlite import Store, default_path
+    from heterophily.runs.stores.url import open_store
     from heterophily.training.progress import progress_bar
 
     source = graph_or_name(graph, edges, nodes, label, data_folder, offline)
-    with Store(store or default_path()) as opened, progress_bar(f"tuning {model}") as progress:
+    with open_store(store) as opened, progress_bar(f"tuning {model}") as progress:
         result = run(
             model,
             source,

@@ -27,7 +27,7 @@ from heterophily.runs.executors.base import Executor
 from heterophily.runs.plan import Planner
 from heterophily.runs.record import Record
 from heterophily.runs.split_rules import SPLIT_RULES, rule_of
-from heterophily.runs.stores.sqlite import Store
+from heterophily.runs.stores.base import Store
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,11 +177,7 @@ def compare(
     if len(first) < 2:
         raise InputError("a comparison needs at least two splits; raise --repeats")
     every = [run for each in runs.values() for run in each]
-    failures = complete(
-        every, planner.job(store), store, executor=executor, watch=None if is_tuned else watch
-    )
-    if failures:
-        raise InputError(next(iter(failures.values())))
+    complete(every, store=store, executor=executor, watch=None if is_tuned else watch).check()
     opened, drawn = planner.graph_of(first[0]), planner.splits_of_runs(first)
     return compare_records(
         {name: list(store.records([run.key for run in runs[name]])) for name in names},

@@ -18,7 +18,7 @@ from heterophily.experiments.portray import settings_for
 from heterophily.runs.plan import Planner
 from heterophily.runs.record import Record
 from heterophily.runs.split_rules import split_remarks_of
-from heterophily.runs.stores.sqlite import Store
+from heterophily.runs.stores.base import Store
 from heterophily.training.result import softmax
 
 
@@ -99,6 +99,6 @@ def compare_stored(
                 planner.test_to_train(runs),
             )
     raise InputError(
-        f"{missing} of {total} runs are not in {store.path}, and --no-train forbids to train "
+        f"{missing} of {total} runs are not in {store.name}, and --no-train forbids to train "
         "them; leave it out, or run heterophily compare first"
     )

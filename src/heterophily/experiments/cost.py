@@ -25,7 +25,7 @@ from heterophily.models.catalog import MODELS
 from heterophily.runs.plan import engine_for
 from heterophily.runs.record import versions
 from heterophily.runs.split_rules import SPLIT_RULES
-from heterophily.runs.stores.sqlite import Store
+from heterophily.runs.stores.base import Store
 from heterophily.training.config import TrainConfig
 from heterophily.training.replicas import Replica, fit_replicas
 
@@ -79,7 +79,7 @@ class Clock:
     def seconds_per_run(self, model: str, dataset: str, splits: str) -> float | None:
         """Return the time of one run on one worker."""
         model = SAME_MODEL.get(model, model)
-        engine = engine_for(MODELS[model], self.engine)
+        engine, _ = engine_for(MODELS[model], self.engine)
         if seen := self._seen.get((model, dataset, engine)):
             return mean(seen)
         self.measure([model], dataset)
@@ -99,7 +99,7 @@ class Clock:
         """
         wanted: dict[str, list[str]] = defaultdict(list)
         for model in dict.fromkeys(SAME_MODEL.get(model, model) for model in models):
-            engine = engine_for(MODELS[model], self.engine)
+            engine, _ = engine_for(MODELS[model], self.engine)
             timed = _timed(model, engine)
             is_known = _key(timed, graph, engine) in self._measured
             if not (is_known or (model, graph, engine) in self._seen or timed in wanted[engine]):

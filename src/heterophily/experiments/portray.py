@@ -12,13 +12,14 @@ from heterophily.errors import InputError, lookup
 from heterophily.evaluation.run_scores import run_scores
 from heterophily.experiments.portrait import Portrait
 from heterophily.experiments.presets import PRESETS, Recipe, recipe
-from heterophily.experiments.train import spec_with
 from heterophily.experiments.tuned import optimal
 from heterophily.layers.adaptive_mixer import AdaptiveMixer
 from heterophily.layers.inputs import GraphInputs
 from heterophily.runs.job import outcome_of
+from heterophily.runs.model import spec_with
 from heterophily.runs.plan import Planner
-from heterophily.runs.record import Record, Run, command_line
+from heterophily.runs.record import Record, command_line
+from heterophily.runs.run import Run
 from heterophily.runs.split_rules import SPLIT_RULES, default_rule
 from heterophily.training.config import TrainConfig
 from heterophily.training.replicas import Replica, fit_replicas, usable_cores
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
     from heterophily.data.graph import Graph
     from heterophily.data.splits import Split
-    from heterophily.runs.stores.sqlite import Store
+    from heterophily.runs.stores.base import Store
     from heterophily.training.result import FitResult
 
 Progress = Callable[[int, int], None]
@@ -136,11 +137,11 @@ def _portray(
     """Train runs of one model on one graph and write their portraits."""
     first = runs[0]
     spec = spec_with(first.model, first.options)
-    graph = planner.graphs[first.graph.content_hash]()
+    graph = planner.graph_of(first)
     inputs = GraphInputs.from_graph(graph, spec.inputs)
     build = spec.builder(inputs, num_classes=graph.num_classes)
     replicas = [
-        Replica(build, planner.splits[run.split.digest], TrainConfig(**run.config), run.seed)
+        Replica(build, planner.sources.split(run), TrainConfig(**run.config), run.seed)
         for run in runs
     ]
     results = fit_replicas(replicas, inputs, graph.labels, workers=workers, engine=first.engine)

@@ -26,9 +26,10 @@ from heterophily.runs.complete import Watch, complete
 from heterophily.runs.executors.base import Executor
 from heterophily.runs.executors.local import local
 from heterophily.runs.plan import Planner
-from heterophily.runs.record import Outcome, Run
+from heterophily.runs.record import Outcome
+from heterophily.runs.run import Run
 from heterophily.runs.split_rules import default_rule
-from heterophily.runs.stores.sqlite import Store
+from heterophily.runs.stores.base import Store
 
 SEARCHES = {
     "grid": "every setting of the space",
@@ -163,15 +164,7 @@ class _Search:
         return self.planned[name]
 
     def complete(self, runs: Sequence[Run]) -> None:
-        failures = complete(
-            runs,
-            self.planner.job(self.store),
-            self.store,
-            executor=self.executor,
-            watch=self._watch,
-        )
-        if failures:
-            raise InputError(next(iter(failures.values())))
+        complete(runs, store=self.store, executor=self.executor, watch=self._watch).check()
 
     def _watch(self, finished: set[str], total: int) -> None:
         if self.watch is not None:

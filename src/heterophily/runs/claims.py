@@ -1,4 +1,4 @@
-"""Claims on runs: locks that the operating system drops when their holder dies.
+"""Claims beside a file: locks that the operating system drops when their holder dies.
 
 Each key is one byte of a claims file beside the store, locked while the run is trained. No leases
 and no clocks: a killed process loses its locks with its life. Local file systems only; byte locks
@@ -18,11 +18,11 @@ from typing import Any
 from heterophily.errors import InputError
 
 _LOCK = threading.Lock()
-_OPENED: dict[str, Claims] = {}
+_OPENED: dict[str, FileClaims] = {}
 
 
-class Claims:
-    """The claims of one store, one object per process (see :func:`claims_of`)."""
+class FileClaims:
+    """The claims of one SQLite store, one object per process (see :func:`claims_of`)."""
 
     def __init__(self, path: Path) -> None:
         try:
@@ -83,7 +83,7 @@ def _lock(handle: int, place: int, *, is_wanted: bool) -> None:
     fcntl.lockf(handle, fcntl.LOCK_EX | fcntl.LOCK_NB if is_wanted else fcntl.LOCK_UN, 1, place)
 
 
-def claims_of(store: str | Path) -> Claims:
+def claims_of(store: str | Path) -> FileClaims:
     """Return the claims of the store at a path.
 
     A process keeps one open file for them: closing a second one would drop all its locks.
@@ -91,5 +91,5 @@ def claims_of(store: str | Path) -> Claims:
     path = Path(f"{os.path.realpath(store)}-claims")
     with _LOCK:
         if str(path) not in _OPENED or not path.exists():
-            _OPENED[str(path)] = Claims(path)
+            _OPENED[str(path)] = FileClaims(path)
         return _OPENED[str(path)]

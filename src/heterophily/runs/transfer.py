@@ -14,7 +14,7 @@ from typing import Any
 from heterophily.data.atomic import atomic_path
 from heterophily.errors import InputError, lookup
 from heterophily.runs.record import Outcome, Record, canonical, digest
-from heterophily.runs.stores.sqlite import Store, StoreError
+from heterophily.runs.stores.base import Store, StoreError
 
 CHECKSUM = "checksum"
 
@@ -165,10 +165,12 @@ def _check_types(record: Record) -> None:
 
 def merge_store(target: Store, other: Store) -> tuple[int, int]:
     """Take all records of another store; return how many were new and how many known."""
-    return merge_records(target, other.records(), where=other.path)
+    return merge_records(target, other.records(), where=other.name)
 
 
-def merge_records(target: Store, records: Iterable[Record], *, where: Path) -> tuple[int, int]:
+def merge_records(
+    target: Store, records: Iterable[Record], *, where: str | Path
+) -> tuple[int, int]:
     """Take records into a store; return how many were new and how many known.
 
     A key with another answer means that the two were trained with programs or machines that
@@ -184,7 +186,7 @@ def merge_records(target: Store, records: Iterable[Record], *, where: Path) -> t
             known += 1
         else:
             raise StoreError(
-                f"{where} and {target.path} disagree on run {record.key[:12]} "
+                f"{where} and {target.name} disagree on run {record.key[:12]} "
                 f"({record.run['model']} on {record.run['graph']['name']}); nothing was merged"
             )
     return target.add_all(arriving), known

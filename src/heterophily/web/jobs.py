@@ -14,6 +14,7 @@ from types import NoneType
 from typing import Any
 
 from heterophily.errors import InputError
+from heterophily.runs.stores.url import absolute_url
 from heterophily.web.folder import ID, WorkFolder, read_json, write_json
 from heterophily.web.process import WorkerProcess
 from heterophily.web.refusal import RefusedError
@@ -259,7 +260,7 @@ class Jobs:
         return {
             "folder": str(job.folder),
             "graph_folder": str(self.folder.path / "graphs" / job.graph) if job.graph else None,
-            "store": str(settings.store.absolute()),
+            "store": absolute_url(settings.store),
             "data_folder": str(settings.data_folder.absolute()) if settings.data_folder else None,
         }
 

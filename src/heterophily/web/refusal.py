@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
 from heterophily.errors import HeterophilyError, UnknownNameError
-from heterophily.runs.stores.sqlite import StoreError
+from heterophily.runs.stores.base import StoreError
 
 
 class Problem(BaseModel):

@@ -21,7 +21,7 @@ class WebSettings:
     work_folder
         Uploads, jobs and their files; made when it does not exist. One server at a time.
     store
-        File of finished runs, shared with the command line.
+        File or URL of finished runs, shared with the command line.
     host, port
         Where the server listens; only requests that name this place are answered.
     max_upload_mb, max_rows
@@ -45,7 +45,7 @@ class WebSettings:
     """
 
     work_folder: Path
-    store: Path
+    store: str | Path
     host: str = LOOPBACK
     port: int = PORT
     max_upload_mb: int = 100

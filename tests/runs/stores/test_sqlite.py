@@ -5,86 +5,30 @@ from __future__ import annotations
 import hashlib
 import os
 import sqlite3
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from runs.pretend import some_record, some_run
 
-from heterophily.runs.stores.sqlite import APPLICATION, SCHEMA, Store, StoreError, default_path
-
-
-def test_what_was_added_comes_back_bit_for_bit(tmp_path: Path) -> None:
-    records = [some_record(number) for number in range(5)]
-    with Store(tmp_path / "runs.sqlite") as store:
-        assert store.add_all(records) == 5
-    with Store(tmp_path / "runs.sqlite") as store:
-        for record in records:
-            found = store.get(record.key)
-            assert found is not None
-            assert found.outcome == record.outcome
-            assert found.run == record.run
-            assert (found.versions, found.command) == (record.versions, "test")
-        assert store.finished([some_run(0).key, some_run(9).key]) == {some_run(0).key}
-        assert [r.key for r in store.find(records[2].key[:10])] == [records[2].key]
-
-
-def test_the_first_record_of_a_key_stays(tmp_path: Path) -> None:
-    with Store(tmp_path / "runs.sqlite") as store:
-        assert store.add(some_record(0))
-        before = store.answers()
-        assert not store.add(some_record(0))
-        assert store.answers() == before
-
-
-def test_more_keys_than_one_question_holds(tmp_path: Path) -> None:
-    with Store(tmp_path / "runs.sqlite") as store:
-        store.add_all(map(some_record, range(1203)))
-        keys = [some_run(number).key for number in range(1300)]
-        assert len(store.finished(keys)) == 1203
-        assert sum(1 for _ in store.records(keys)) == 1203
-
-
-def test_answers_do_not_depend_on_the_order_of_arrival(tmp_path: Path) -> None:
-    with Store(tmp_path / "a.sqlite") as first, Store(tmp_path / "b.sqlite") as second:
-        first.add_all(map(some_record, range(6)))
-        for number in reversed(range(6)):
-            second.add(some_record(number))
-        assert first.answers() == second.answers()
+from heterophily.runs.stores.base import StoreError
+from heterophily.runs.stores.sqlite import SqliteStore
+from heterophily.runs.stores.sqlite_file import APPLICATION, SCHEMA
 
 
 def test_commits_are_synchronous_and_in_a_write_ahead_log(tmp_path: Path) -> None:
-    with Store(tmp_path / "runs.sqlite") as store:
+    with SqliteStore(tmp_path / "runs.sqlite") as store:
         assert store._base.execute("PRAGMA journal_mode").fetchone() == ("wal",)
         assert store._base.execute("PRAGMA synchronous").fetchone() == (2,)  # FULL
 
 
-def test_a_record_is_there_after_the_process_that_added_it_was_killed(tmp_path: Path) -> None:
-    script = (
-        "import os, signal, sys\n"
-        "from runs.pretend import some_record\n"
-        "from heterophily.runs.stores.sqlite import Store\n"
-        "Store(sys.argv[1]).add(some_record(4))\n"
-        "os.kill(os.getpid(), signal.SIGKILL)\n"
-    )
-    path = tmp_path / "runs.sqlite"
-    tests = Path(__file__).resolve().parents[2]
-    done = subprocess.run([sys.executable, "-c", script, str(path)], cwd=tests, check=False)
-    assert done.returncode == -9
-    with Store(path) as store:
-        assert len(store) == 1
-        assert store.get(some_run(4).key) is not None
-
-
-def fill(store: Store) -> None:
+def fill(store: SqliteStore) -> None:
     for number in range(1, 1000):
         store.add(some_record(number))
 
 
 def test_a_full_disk_is_one_sentence_and_costs_no_finished_run(tmp_path: Path) -> None:
-    with Store(tmp_path / "runs.sqlite") as store:
+    with SqliteStore(tmp_path / "runs.sqlite") as store:
         store.add(some_record(0))
         store._base.execute("PRAGMA max_page_count=12")
         with pytest.raises(StoreError, match=r"the disk is full: .* keeps every finished run"):
@@ -93,7 +37,7 @@ def test_a_full_disk_is_one_sentence_and_costs_no_finished_run(tmp_path: Path) -
         assert added > 1
         store._base.execute("PRAGMA max_page_count=100000")  # space is free again
         assert store.add(some_record(2000))
-    with Store(tmp_path / "runs.sqlite") as store:
+    with SqliteStore(tmp_path / "runs.sqlite") as store:
         assert len(store) == added + 1
         assert sum(1 for _ in store.records()) == added + 1
 
@@ -105,7 +49,7 @@ def sha(path: Path) -> str:
 def refused(path: Path, message: str) -> None:
     before = sha(path)
     with pytest.raises(StoreError, match=message) as caught:
-        Store(path)
+        SqliteStore(path)
     assert "\n" not in str(caught.value)
     assert sha(path) == before
 
@@ -127,16 +71,34 @@ def test_a_database_of_another_program_is_refused_untouched(tmp_path: Path) -> N
 
 def test_a_store_of_another_schema_version_is_refused_with_the_way_out(tmp_path: Path) -> None:
     path = tmp_path / "runs.sqlite"
-    Store(path).close()
+    SqliteStore(path).close()
     base = sqlite3.connect(path)
     base.execute(f"PRAGMA user_version={SCHEMA + 1}")
     base.close()
-    refused(path, f"has schema version {SCHEMA + 1}.*start anew with another --store")
+    refused(path, f"has schema version {SCHEMA + 1}.*a newer heterophily wrote it")
+
+
+def test_a_store_of_the_first_schema_is_read_as_it_is_and_migrated_when_it_is_written(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "runs.sqlite"
+    with SqliteStore(path) as store:
+        store.add(some_record(0), start=store.start(some_run(0).key))
+        answers = store.answers()
+        store._base.execute("ALTER TABLE starts DROP COLUMN place")
+        store._base.execute("PRAGMA user_version=1")
+    with SqliteStore(path, is_read_only=True) as store:
+        assert (store.schema, store.answers()) == (1, answers)
+        assert store.starts() == [(some_run(0).key, 1, 1, "")]
+    with SqliteStore(path) as store:
+        assert (store.schema, store.answers()) == (SCHEMA, answers)
+        store.start(some_run(1).key)
+        assert [bool(start.place) for start in store.starts()] == [False, True]
 
 
 def test_flipped_bits_are_never_a_silent_wrong_value(tmp_path: Path) -> None:
     path, broken = tmp_path / "runs.sqlite", tmp_path / "broken.sqlite"
-    with Store(path) as store:
+    with SqliteStore(path) as store:
         store.add_all(map(some_record, range(30)))
         answers = store.answers()
     content = bytearray(path.read_bytes())
@@ -150,7 +112,7 @@ def test_flipped_bits_are_never_a_silent_wrong_value(tmp_path: Path) -> None:
         broken.write_bytes(content)
         content[place] ^= 1 << bit
         try:
-            with Store(broken) as store:
+            with SqliteStore(broken) as store:
                 found = store.answers()
                 is_whole = len(store) == 30
         except StoreError:
@@ -165,7 +127,7 @@ def test_flipped_bits_are_never_a_silent_wrong_value(tmp_path: Path) -> None:
 def test_an_empty_file_is_a_new_store(tmp_path: Path) -> None:
     path = tmp_path / "runs.sqlite"
     path.touch()
-    with Store(path) as store:
+    with SqliteStore(path) as store:
         assert len(store) == 0
         assert store._base.execute("PRAGMA application_id").fetchone() == (APPLICATION,)
 
@@ -180,33 +142,26 @@ def test_an_empty_file_is_a_new_store(tmp_path: Path) -> None:
 )
 def test_a_place_that_cannot_be_written_is_one_sentence(path: str, message: str) -> None:
     with pytest.raises(StoreError, match=message):
-        Store(path)
+        SqliteStore(path)
 
 
 def test_a_command_that_only_reads_makes_no_store(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="there is no store here"):
-        Store(tmp_path / "runs.sqlite", must_exist=True)
+        SqliteStore(tmp_path / "runs.sqlite", must_exist=True)
     assert not list(tmp_path.iterdir())
-
-
-def test_the_environment_names_the_store(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("HETEROPHILY_STORE", raising=False)
-    assert default_path() == Path("heterophily-runs.sqlite")
-    monkeypatch.setenv("HETEROPHILY_STORE", "there.sqlite")
-    assert default_path() == Path("there.sqlite")
 
 
 def test_a_store_that_cannot_be_written_can_be_read(tmp_path: Path) -> None:
     """Also in a folder in which the reader may write nothing."""
     path = tmp_path / "kept" / "runs.sqlite"
     path.parent.mkdir()
-    with Store(path) as store:
+    with SqliteStore(path) as store:
         store.add(some_record(1))
     before = path.read_bytes()
     for file in (path, path.parent):
         file.chmod(0o555)
     try:
-        with Store(path, is_read_only=True) as store:
+        with SqliteStore(path, is_read_only=True) as store:
             assert len(store) == len(list(store.records())) == 1
             with pytest.raises(StoreError, match="cannot write"):
                 store.add(some_record(2))
@@ -215,7 +170,7 @@ def test_a_store_that_cannot_be_written_can_be_read(tmp_path: Path) -> None:
                 folder.chmod(folder.stat().st_mode | 0o055)
             os.seteuid(65534)
             try:
-                with Store(path, is_read_only=True) as store:
+                with SqliteStore(path, is_read_only=True) as store:
                     assert len(store) == 1
             finally:
                 os.seteuid(0)
@@ -229,4 +184,4 @@ def test_a_store_that_was_cut_to_nothing_is_told_to_readers(tmp_path: Path) -> N
     path.write_bytes(b"")
     for how in ({"must_exist": True}, {"is_read_only": True}):
         with pytest.raises(StoreError, match="is empty"):
-            Store(path, **how)
+            SqliteStore(path, **how)

@@ -55,7 +55,7 @@ class Request:
     max_epochs: int | None = None
     nodes: int = 2000
     results: tuple[Path, ...] = ()
-    store: Path | None = None
+    store: str | Path | None = None
     portraits: Path = Path("portraits")
     is_trained: bool = True
     workers: int | None = None

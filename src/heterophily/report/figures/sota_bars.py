@@ -106,7 +106,7 @@ def _from_store(request: Request) -> dict[tuple[str, str], list[float]]:
         return {}
     from heterophily.experiments.runner import plan_study
     from heterophily.experiments.study import study
-    from heterophily.runs.stores.sqlite import Store
+    from heterophily.runs.stores.url import open_store
 
     plan = plan_study(
         study("sota"),
@@ -115,7 +115,7 @@ def _from_store(request: Request) -> dict[tuple[str, str], list[float]]:
         data_folder=request.data_folder,
         offline=request.offline,
     )
-    with Store(request.store, must_exist=True) as store:
+    with open_store(request.store, must_exist=True) as store:
         cells = plan.result(store).cells
     return {
         (cell.row, cell.dataset): [cell.mean, cell.std or 0.0]

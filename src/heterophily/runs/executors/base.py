@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol, Self
 
 if TYPE_CHECKING:
     from heterophily.runs.job import Job, Reply
-    from heterophily.runs.record import Run
+    from heterophily.runs.run import Run
 
 
 @dataclass(eq=False)
@@ -21,11 +21,16 @@ class Execution:
 
     def note(self, reply: Reply) -> None:
         """Take a reply of the job into account."""
-        key, what, sentence = reply
-        if what == "busy":
-            self.busy.append(key)
-        elif what == "failed":
-            self.failures[key] = sentence
+        if reply.what == "busy":
+            self.busy.append(reply.key)
+        elif reply.what == "failed":
+            self.failures[reply.key] = reply.sentence
+
+    def join(self, other: Execution) -> None:
+        """Take in what became of further runs."""
+        self.busy += other.busy
+        self.failures |= other.failures
+        self.interrupted |= other.interrupted
 
 
 Tick = Callable[[], None]

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query
 from heterophily.errors import InputError, lookup
 from heterophily.experiments.study import studies
 from heterophily.runs.split_rules import rule_of
-from heterophily.runs.stores.sqlite import Store
+from heterophily.runs.stores.url import open_or_empty
 from heterophily.web.events import finished
 from heterophily.web.jobs import Job
 from heterophily.web.refusal import responses
@@ -54,10 +54,8 @@ async def table(
 
 def _known(server: Server, request: dict[str, Any]) -> Job:
     """Return the job that computes a table, or did since the store changed."""
-    path = server.settings.store
-    files = [path, path.with_name(f"{path.name}-wal")]
-    stamps = [file.stat().st_mtime_ns for file in files if file.exists()]
-    asked = {**request, "stamps": stamps}
+    with open_or_empty(server.settings.store, is_checked=False) as store:
+        asked = {**request, "runs": len(store)}  # records are added, never changed
     return server.jobs.shared("study", asked)
 
 
@@ -66,8 +64,6 @@ def runs(
     server: ServerState, key: Annotated[list[Key], Query(min_length=1, max_length=MAX_KEYS)]
 ) -> list[dict[str, Any]]:
     """Return finished runs by their keys."""
-    if not server.settings.store.exists():
-        return []
-    with Store(server.settings.store, is_checked=False) as store:
+    with open_or_empty(server.settings.store, is_checked=False) as store:
         rows = [record.to_row() for record in store.records(key)]
     return [{**row, "split_rule": rule_of(row["split_rule"])} for row in rows]

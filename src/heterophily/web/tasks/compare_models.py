@@ -13,7 +13,7 @@ from heterophily.web.tasks.import_graph import GRAPH_FILE
 from heterophily.web.worker import Context, finite
 
 if TYPE_CHECKING:
-    from heterophily.runs.stores.sqlite import Store
+    from heterophily.runs.stores.base import Store
 
 COMPARISON_FILE = "comparison.json"
 
@@ -27,13 +27,13 @@ def compare_models(request: Mapping[str, Any], context: Context) -> dict[str, An
     from heterophily.experiments.compare import compare
     from heterophily.report.evaluation_text import comparison_sentences
     from heterophily.runs.executors.in_process import InProcess
-    from heterophily.runs.stores.sqlite import Store
+    from heterophily.runs.stores.url import open_store
     from heterophily.web.tasks.take_away import write_files
 
     os.chdir(request["folder"])
     path = Path(request["graph_folder"]) / GRAPH_FILE
     models = request["models"]
-    with Store(request["store"]) as store:
+    with open_store(request["store"]) as store:
         result = compare(
             str(path),
             models,

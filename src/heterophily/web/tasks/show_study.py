@@ -17,19 +17,16 @@ ENGINES = ("torch", "auto")
 
 def show_study(request: Mapping[str, Any], context: Context) -> dict[str, Any]:
     """Return the table of a study; datasets that are not on this machine have no values of ours."""
-    from pathlib import Path
-
     from heterophily.experiments.runner import plan_study
     from heterophily.experiments.study import study
     from heterophily.report.tables import FAR, remark_lines, summary_lines
-    from heterophily.runs.stores.sqlite import Store
+    from heterophily.runs.stores.url import open_or_empty
 
     chosen = study(request["name"])
     here = _datasets_here(chosen, request["data_folder"])
     found: list[TableResult] = []
-    path = Path(request["store"])
     if here:
-        with Store(path if path.exists() else ":memory:") as store:
+        with open_or_empty(request["store"]) as store:
             for engine in ENGINES:
                 context.check()
                 plan = plan_study(
