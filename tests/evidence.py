@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from heterophily.diagnosis.paired import Difference
-from heterophily.diagnosis.probe import FROM_GRAPH, Probe
+from heterophily.diagnosis.probe_value import FROM_GRAPH, Probe
 from heterophily.diagnosis.shuffle import EdgeChance, Shuffled
 from heterophily.diagnosis.verdict import Evidence
 

@@ -8,7 +8,8 @@ from probed_graphs import random_edges
 
 from heterophily.data.graph import Graph
 from heterophily.diagnosis.neighbour_labels import NeighbourLabels
-from heterophily.diagnosis.probe import probe_sources, stratified_folds
+from heterophily.diagnosis.probe import probe_sources
+from heterophily.diagnosis.probe_columns import stratified_folds
 from heterophily.diagnosis.sources import Operator
 
 FOLDS, CLASSES = 4, 3

@@ -10,7 +10,7 @@ from evidence import NO, gap, made_probe
 from heterophily.data.catalog import load
 from heterophily.diagnosis.diagnose import diagnose
 from heterophily.diagnosis.page import gains_chart, probe_part, verdict_part
-from heterophily.diagnosis.probe import SOURCES
+from heterophily.diagnosis.probe_value import SOURCES
 
 
 def test_every_source_from_the_graph_has_a_dot_with_its_interval() -> None:

@@ -7,7 +7,7 @@ from probed_graphs import blobs
 
 from heterophily.data.graph import Graph
 from heterophily.diagnosis.predicted_classes import predicted_informativeness
-from heterophily.diagnosis.probe import stratified_folds
+from heterophily.diagnosis.probe_columns import stratified_folds
 from heterophily.diagnosis.shuffle import Shuffled, edge_chance
 from heterophily.diagnosis.sources import Operator
 

@@ -10,13 +10,9 @@ from probed_graphs import blobs, dating, random_edges
 
 from heterophily.data.catalog import load
 from heterophily.data.graph import Graph
-from heterophily.diagnosis.probe import (
-    FROM_GRAPH,
-    QUICK_NODES,
-    SOURCES,
-    probe_sources,
-    stratified_folds,
-)
+from heterophily.diagnosis.probe import probe_sources
+from heterophily.diagnosis.probe_columns import QUICK_NODES, stratified_folds
+from heterophily.diagnosis.probe_value import FROM_GRAPH, SOURCES
 from heterophily.errors import InputError
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from evidence import gap, made_probe
 
-from heterophily.diagnosis.probe import SOURCES
+from heterophily.diagnosis.probe_value import SOURCES
 from heterophily.diagnosis.text import bar, headings, limits, probe_line, score_title, source_rows
 
 PROBE = made_probe(gap(0.123, half=0.04), gap(-0.2))

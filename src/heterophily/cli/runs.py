@@ -21,8 +21,7 @@ StoreOption = Annotated[
     typer.Option(
         "--store",
         metavar="FILE|URL",
-        help="Finished runs: a file, or postgresql://USER@HOST/DATABASE [default: "
-        "HETEROPHILY_STORE, heterophily-runs.sqlite]",
+        help="File or URL of finished runs [default: HETEROPHILY_STORE, heterophily-runs.sqlite]",
     ),
 ]
 Workers = Annotated[

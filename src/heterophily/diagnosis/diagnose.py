@@ -14,7 +14,9 @@ from heterophily.data.atomic import write_text
 from heterophily.data.datasets import DATASETS
 from heterophily.data.graph import Graph
 from heterophily.data.report import GraphReport
-from heterophily.diagnosis.probe import Probe, has_features, probe_sources
+from heterophily.diagnosis.probe import probe_sources
+from heterophily.diagnosis.probe_columns import has_features
+from heterophily.diagnosis.probe_value import Probe
 from heterophily.diagnosis.remarks import metric_remarks
 from heterophily.diagnosis.shuffle import edge_chance
 from heterophily.diagnosis.verdict import TOO_FEW, Evidence, Verdict, judge

@@ -7,7 +7,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
 from heterophily.diagnosis.known import known_metrics
-from heterophily.diagnosis.probe import SOURCES, Probe
+from heterophily.diagnosis.probe_value import SOURCES, Probe
 from heterophily.diagnosis.text import SYMBOLS, headings, probe_line, score_title, source_rows
 from heterophily.diagnosis.words import interval
 from heterophily.page.document import document

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from heterophily.data.graph import Graph
-from heterophily.diagnosis.probe import has_features
+from heterophily.diagnosis.probe_columns import has_features
 from heterophily.errors import InputError
 from heterophily.metrics.aggregation_similarity import aggregation_similarity, feature_similarity
 

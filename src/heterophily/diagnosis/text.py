@@ -6,7 +6,7 @@ import io
 from typing import TYPE_CHECKING, Any
 
 from heterophily.diagnosis.known import ANCHORS, known_metrics
-from heterophily.diagnosis.probe import FROM_GRAPH, SOURCES, Probe, beside_own
+from heterophily.diagnosis.probe_value import FROM_GRAPH, SOURCES, Probe, beside_own
 from heterophily.diagnosis.words import capital
 from heterophily.page.text import printable
 

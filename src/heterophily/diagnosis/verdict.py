@@ -9,7 +9,7 @@ from enum import IntEnum
 from typing import Any
 
 from heterophily.diagnosis.paired import SIGNIFICANT, Difference
-from heterophily.diagnosis.probe import FROM_GRAPH, Probe
+from heterophily.diagnosis.probe_value import FROM_GRAPH, Probe
 from heterophily.diagnosis.shuffle import EdgeChance, Shuffled
 
 HOMOPHILIC_FROM = 0.3

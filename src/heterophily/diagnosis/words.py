@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from heterophily.diagnosis.paired import Difference
-from heterophily.diagnosis.probe import SOURCES, Probe
+from heterophily.diagnosis.probe_value import SOURCES, Probe
 
 if TYPE_CHECKING:
     from heterophily.diagnosis.verdict import Verdict

@@ -7,6 +7,7 @@ the disk. Each row carries a checksum, because SQLite does not notice a flipped 
 from __future__ import annotations
 
 import sqlite3
+import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -67,6 +68,7 @@ class SqliteStore(Store):
         is_checked: bool = True,
         is_read_only: bool = False,
     ) -> None:
+        self._lock = threading.RLock()
         self.path = Path(path)
         self.name = str(path)
         self.url = f"sqlite:///{self.path.absolute()}"
@@ -206,9 +208,10 @@ class SqliteStore(Store):
 
     @contextmanager
     def _told(self) -> Iterator[None]:
-        """Turn an error of the database into one sentence."""
+        """Let one thread at a time in; turn an error of the database into one sentence."""
         try:
-            yield
+            with self._lock:
+                yield
         except UnicodeDecodeError as error:  # in what SQLite says about a damaged file
             raise StoreError(damaged(self.path, "its text is no text")) from error
         except sqlite3.Error as error:
