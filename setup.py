@@ -12,6 +12,7 @@ from setuptools.command.build_ext import build_ext
 SOURCES = Path("src/heterophily/engine/native")
 COMMON = [
     *["-std=c++17", "-O3", "-g0", "-fno-math-errno", "-fno-trapping-math", "-fvisibility=hidden"],
+    "-ffp-contract=off",  # every instruction set rounds alike
     "-Wno-maybe-uninitialized",  # false alarms of GCC 12 in its own AVX-512 headers
 ]
 IS_X86 = platform.machine().lower() in ("x86_64", "amd64")

@@ -18,7 +18,8 @@ MAY_IMPORT = {
     "evaluation": {"evaluation", "data"},
     "diagnosis": {"diagnosis", "page", "evaluation", "metrics", "filters", "data"},
     "layers": {"layers", "filters", "data"},
-    "models": {"models", "layers", "filters"},
+    # of the trainer, one file: how a model that fits itself is taught
+    "models": {"models", "layers", "filters", "evaluation", "training.learner", "training.result"},
     "training": {"training", "data", "engine"},  # the engine, when asked for it
     "engine": {"engine", "training", "layers", "models", "filters", "data"},
     "runs": {

@@ -14,7 +14,7 @@ _NAMES_OF = {
     "data.interchange": "from_dgl from_networkx from_pyg from_scipy to_networkx to_pyg to_scipy",
     "data.npz": "read_npz write_npz",
     "data.report": "GraphReport",
-    "data.source": "open_graph",
+    "data.source": "GraphSource open_graph",
     "data.splits": "Split SplitBatch paper_random_split random_splits stratified_split",
     "data.synthetic.class_homophily": "class_homophily_graph",
     "data.synthetic.degree_then_edges": "degree_then_edges_graph",

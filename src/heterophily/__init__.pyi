@@ -13,6 +13,7 @@ from heterophily.data.interchange import to_scipy as to_scipy
 from heterophily.data.npz import read_npz as read_npz
 from heterophily.data.npz import write_npz as write_npz
 from heterophily.data.report import GraphReport as GraphReport
+from heterophily.data.source import GraphSource as GraphSource
 from heterophily.data.source import open_graph as open_graph
 from heterophily.data.splits import Split as Split
 from heterophily.data.splits import SplitBatch as SplitBatch

@@ -233,7 +233,7 @@ def test_auto_trains_again_on_folds_when_told(data_folder):
         (["auto", "karate", "--splits", "public"], "auto knows random"),
         (["auto", "karate", "--device", "cuda"], "auto runs on the CPU"),
         (["auto", "karate", "--score", "auc"], "unknown score 'auc'"),
-        (["auto", "karate", "--label", "club"], "karate: --label is for tables and markup"),
+        (["auto", "karate", "--label", "club"], "--label is for .graphml and .gexf files, tables"),
         (["gcn", "karate", "--weight", "w"], "--weight is for tables .--edges, --nodes., not for"),
         (["gcn", "karate", "--no-header"], "--no-header is for tables"),
         (["gcn", "texas", "--preset", "paper", "--directed"], "leave --directed out"),

@@ -7,12 +7,15 @@ import sys
 
 import pytest
 
+from heterophily.models.field import FIELD
 from heterophily.models.zoo import ZOO
+from heterophily.training.learner import Learner
 
 pytest.importorskip("resource", reason="peak memory is read from getrusage")
 
-# One name per network of the ACM family, and the whole zoo.
+# One name per network of the ACM family, and all others.
 NAMES = ["acm-gcn+", "acm-snowball-2", "acm-gcnii*", *ZOO]
+NAMES += [name for name, spec in FIELD.items() if not issubclass(spec.network, Learner)]
 
 SCRIPT = """
 import resource, sys, time

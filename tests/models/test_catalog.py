@@ -4,6 +4,7 @@ import pytest
 
 from heterophily.errors import InputError, UnknownNameError, lookup
 from heterophily.models.catalog import MODELS
+from heterophily.models.field import FIELD
 from heterophily.models.zoo import ZOO
 
 UNI_CHANNEL = ["mlp-1", "mlp-2", "sgc-1", "sgc-2", "gcn", "gcnii", "gcnii*"]
@@ -18,7 +19,9 @@ def test_the_table_holds_the_models_of_the_paper_and_the_rows_of_table_1():
     names = list(MODELS)
     assert names[: len(PAPER)] == PAPER
     assert names[len(PAPER) : len(PAPER) + len(ZOO)] == list(ZOO)
-    rows = names[len(PAPER) + len(ZOO) :]
+    later = len(PAPER) + len(ZOO)
+    assert names[later : later + len(FIELD)] == list(FIELD)
+    rows = names[later + len(FIELD) :]
     assert len(rows) == 11  # 5 + 5 + 4, less the three full models
     assert "acmii-gcn[low,identity]" in rows
     assert "acmii-gcn[low]" not in rows

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from heterophily.models.catalog import MODELS
+from heterophily.models.field import FIELD
 from heterophily.models.table import card_of, page
 from heterophily.models.zoo import ZOO
 
@@ -26,6 +27,6 @@ def test_every_model_has_a_row_with_a_cost():
             assert card_of(name).cost
 
 
-@pytest.mark.parametrize("name", ZOO)
+@pytest.mark.parametrize("name", [*ZOO, *FIELD])
 def test_the_card_names_authors_year_and_title(name):
     assert re.match(r"[^,]+ (et al\.|and \S+) 20\d\d, \S", card_of(name).paper)

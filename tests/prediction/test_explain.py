@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -22,8 +24,6 @@ def test_explain_agrees_with_predict(trained, graph):
 
 
 def test_one_member_has_the_margin_of_its_logits(trained, graph):
-    from dataclasses import replace
-
     model = trained()
     single = replace(model, votes=model.votes[:1])
     network, built, inputs = next(built_networks(single, graph))
@@ -38,6 +38,40 @@ def test_one_member_has_the_margin_of_its_logits(trained, graph):
         assert share.margin_without == pytest.approx(lead, abs=1e-6)
         assert share.favours == single.class_names[part.argmax()]
     assert told.decisive.margin_without == min(s.margin_without for s in told.channels)
+
+
+def with_strong_residual(model):
+    """Return the model with its residuals ten times as strong."""
+    votes = tuple(
+        replace(
+            vote,
+            state={
+                key: 10.0 * value if "output_residual" in key else value
+                for key, value in vote.state.items()
+            },
+        )
+        for vote in model.votes
+    )
+    return replace(model, votes=votes)
+
+
+def test_what_the_parts_add_sums_up_to_the_lead(trained, graph):
+    for name in ("acm-gcn", "acm-gcn+", "acm-gcn++", "acmii-gcn++"):
+        told = explain(trained(name), graph, "v5")
+        assert (told.residual is None) == ("++" not in name)
+        total = sum(part.adds for part in told.parts)
+        assert total == pytest.approx(told.parts[0].margin, abs=1e-5)
+
+
+def test_a_residual_that_decides_is_named(trained, graph):
+    model = with_strong_residual(trained("acm-gcn++", with_structure=False))
+    told = [explain(model, graph, f"v{node}") for node in range(12)]
+    by_residual = [one for one in told if one.decisive is one.residual]
+    assert by_residual
+    for one in by_residual:
+        assert one.residual.margin_without < min(s.margin_without for s in one.channels)
+        assert "What decided: the residual (its own features, added after" in str(one)
+    assert all("\n  residual " in str(one) for one in told)
 
 
 def test_neighbours_and_homophily_are_those_of_the_graph(trained, graph):

@@ -233,6 +233,20 @@ _TABLE = (
         source=upstream.yandex("chameleon_filtered"),
     ),
     Dataset(
+        name="squirrel-filtered",
+        variant="Squirrel without duplicate nodes (Platonov et al.); not the paper's.",
+        nodes=2_223,
+        edges=46_998,
+        features=2_089,
+        classes=5,
+        content_hash="98064c2d5854b8aa53db14df996bf751c1bf3c91d0c5bd0048927b172aaec9e4",
+        origin=_YANDEX,
+        splits=TEN,
+        splits_hash="bd0b698489a3c1fe119ac0606a79e84441e6edd585d222d6072bfb513aa751c5",
+        lists_edges_once=True,
+        source=upstream.yandex("squirrel_filtered"),
+    ),
+    Dataset(
         name="minesweeper",
         variant="Minesweeper of Platonov et al.; 20 % positive, usually scored with ROC AUC.",
         nodes=10_000,
@@ -245,6 +259,23 @@ _TABLE = (
         splits_hash="015502c04c4a524bf4b304cb6b2390a87e07a176a4b14374165a7a3fe2c984a7",
         lists_edges_once=True,
         source=upstream.yandex("minesweeper"),
+    ),
+    Dataset(
+        name="tolokers",
+        variant=(
+            "Tolokers of Platonov et al.: workers of a crowdsourcing platform; 22 % were banned, "
+            "usually scored with ROC AUC."
+        ),
+        nodes=11_758,
+        edges=519_000,
+        features=10,
+        classes=2,
+        content_hash="a8f1d2508a3a3a5f175e326443732105cb6502c71f069105b9c589453279d354",
+        origin=_YANDEX,
+        splits=TEN,
+        splits_hash="0214037e5eb484c84d170e70d490a5c85d47358e657cfdf229994f9c117aecdc",
+        lists_edges_once=True,
+        source=upstream.yandex("tolokers"),
     ),
     Dataset(
         name="fb100-Amherst41",

@@ -55,7 +55,7 @@ def _load(wanted: str) -> Engine:
             missing.append(isa)
             continue
         try:
-            library = _declared(ctypes.CDLL(str(path)))
+            library = declared(ctypes.CDLL(str(path)))
         except OSError as error:
             return Engine(None, f"{path.name} cannot be loaded: {error}")
         why = f"chosen by {ISA_VARIABLE}" if wanted else "the best this processor has"
@@ -87,7 +87,8 @@ def _path(isa: str) -> Path | None:
     return None
 
 
-def _declared(library: ctypes.CDLL) -> ctypes.CDLL:
+def declared(library: ctypes.CDLL) -> ctypes.CDLL:
+    """Return a library of ours with the types of its functions declared."""
     library.hp_train.restype = ctypes.c_int64
     library.hp_train.argtypes = [
         ctypes.POINTER(Graph),

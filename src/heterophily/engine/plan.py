@@ -20,6 +20,7 @@ from heterophily.models.backbones.snowball import Snowball
 from heterophily.models.backbones.stack import Stack
 from heterophily.models.networks import NodeClassifier
 from heterophily.models.spec import ModelSpec
+from heterophily.training.learner import Learner
 from heterophily.training.seeding import reproducible
 
 _DTYPES = (torch.float32, torch.float64)
@@ -39,6 +40,8 @@ class Plan:
     """
 
     def __init__(self, model: nn.Module) -> None:
+        if isinstance(model, Learner):
+            raise NotCoveredError("")
         if type(model).__module__ != NodeClassifier.__module__:
             raise NotCoveredError(f"{type(model).__name__} runs in torch")
         self.model, backbone = model, model.backbone
@@ -151,10 +154,14 @@ class Plan:
 def covers(spec: ModelSpec) -> str | None:
     """Return why the native engine cannot train a model, or None if it can.
 
+    The reason is empty for a model that fits itself: neither engine has a part in it.
+
     >>> from heterophily.models.catalog import MODELS
     >>> covers(MODELS["acm-gcn"]), covers(MODELS["gat"])
-    (None, 'GatNetwork runs in torch')
+    (None, 'Gat runs in torch')
     """
+    if issubclass(spec.network, Learner):
+        return ""
     if spec.network.__module__ != NodeClassifier.__module__:
         return f"{spec.network.__name__} runs in torch"
     with reproducible(0, torch.device("cpu")):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -46,11 +47,43 @@ class TreeOptions:
 
 @dataclass(frozen=True, eq=False)
 class Trees:
-    """Fitted trees. ``classes`` are the classes that occurred in training, of ``num_classes``."""
+    """Fitted trees. ``classes`` are the classes that occurred in training, of ``num_classes``.
+
+    ``curves`` has, if asked for, the log loss and the share of errors after each round:
+    ``curves["train"]["loss"]``, ``curves["validation"]["error"]``.
+    """
 
     booster: Any  # None when all training nodes were of one class
     classes: NDArray[np.int64]
     num_classes: int
+    curves: Mapping[str, Mapping[str, Sequence[float]]] = field(default_factory=dict)
+
+    @classmethod
+    def from_bytes(cls, content: bytes, classes: NDArray[np.int64], num_classes: int) -> Trees:
+        """Read trees that :meth:`to_bytes` wrote; no bytes, no trees."""
+        import xgboost
+
+        if not content:
+            return cls(None, classes, num_classes)
+        booster = xgboost.Booster()
+        try:
+            booster.load_model(bytearray(content))
+        except xgboost.core.XGBoostError as error:
+            raise InputError("the saved trees cannot be read; train again") from error
+        return cls(booster, classes, num_classes)
+
+    def to_bytes(self) -> bytes:
+        """Return the trees in XGBoost's own binary JSON; nothing in it is executed."""
+        return b"" if self.booster is None else bytes(self.booster.save_raw("ubj"))
+
+    @property
+    def gains(self) -> Mapping[int, float]:
+        """By how much the splits on each column lower the loss, in total; unused columns are left
+        out."""
+        if self.booster is None:
+            return {}
+        found = self.booster.get_score(importance_type="total_gain")
+        return {int(name.removeprefix("f")): float(gain) for name, gain in found.items()}
 
     def probabilities(self, features: Any) -> NDArray[np.float64]:
         """Return the probability of each class, (n, C); a class never seen has 0."""
@@ -72,13 +105,16 @@ def fit_trees(
     num_classes: int,
     options: TreeOptions | None = None,
     validation: tuple[Any, NDArray[np.int64]] | None = None,
+    weights: NDArray[np.float64] | None = None,
+    with_curves: bool = False,
     seed: int = 0,
     threads: int = 1,
 ) -> Trees:
     """Fit gradient-boosted trees (XGBoost, histograms) on rows of features, dense or CSR.
 
     An entry that a CSR matrix does not store counts as missing, and the trees learn to which side
-    it goes. The same rows, seed and number of threads give the same trees.
+    it goes. The same rows, seed and number of threads give the same trees. ``weights`` (n,) say
+    how much each row counts.
 
     >>> x = np.linspace(0.0, 1.0, 40)[:, None]
     >>> y = (x[:, 0] > 0.5).astype(np.int64)
@@ -106,27 +142,37 @@ def fit_trees(
         "verbosity": 0,
     }
     if classes.size == 2:
-        settings |= {"objective": "binary:logistic", "eval_metric": "logloss"}
+        settings |= {"objective": "binary:logistic", "eval_metric": ["error", "logloss"]}
     else:
         settings |= {
             "objective": "multi:softprob",
-            "eval_metric": "mlogloss",
+            "eval_metric": ["merror", "mlogloss"],
             "num_class": int(classes.size),
         }
     train = _matrix(features, targets, options, threads)
+    if weights is not None:
+        train.set_weight(weights)
     more: dict[str, Any] = {}
+    seen: dict[str, Any] = {}
     if validation is not None:
         rows, truth = validation
         known = np.isin(truth, classes)  # a class without training nodes cannot be learnt
         if known.any():
             kept = _as_input(rows)[np.flatnonzero(known)]
             held = _matrix(kept, np.searchsorted(classes, truth[known]), options, threads, train)
-            more = {"evals": [(held, "validation")], "verbose_eval": False}
-            more["early_stopping_rounds"] = options.patience
+            shown = [(train, "train")] if with_curves else []
+            more = {"evals": [*shown, (held, "validation")], "verbose_eval": False}
+            more |= {"early_stopping_rounds": options.patience, "evals_result": seen}
     booster = xgboost.train(settings, train, options.rounds, **more)
     if more:
         booster = booster[: booster.best_iteration + 1]
-    return Trees(booster, classes, num_classes)
+    curves = {part: _curves(found) for part, found in seen.items()} if with_curves else {}
+    return Trees(booster, classes, num_classes, curves)
+
+
+def _curves(found: Mapping[str, Sequence[float]]) -> dict[str, Sequence[float]]:
+    names = {"error": "error", "merror": "error", "logloss": "loss", "mlogloss": "loss"}
+    return {names[name]: values for name, values in found.items()}
 
 
 def _matrix(

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from heterophily.data.atomic import write_text
+from heterophily.data.toml_file import is_plain, read_toml, toml_text
 from heterophily.errors import InputError, lookup
 from heterophily.experiments.presets import CONFIG_FIELDS
-from heterophily.experiments.toml_file import is_plain, read_toml
 
 _KEYS = ("model", "graph", "config", "options")
 
@@ -21,9 +20,10 @@ def write_settings(
     """Write settings as TOML, fields of the trainer and options of the model apart."""
     config = {key: value for key, value in settings.items() if key in CONFIG_FIELDS}
     options = {key: value for key, value in settings.items() if key not in CONFIG_FIELDS}
-    lines = [f"# {why}", f"model = {_toml(model)}", f"graph = {_toml(graph)}"]
+    lines = [f"# {why}", f"model = {toml_text(model)}", f"graph = {toml_text(graph)}"]
     for name, values in (("config", config), ("options", options)):
-        lines += ["", f"[{name}]", *(f"{key} = {_toml(value)}" for key, value in values.items())]
+        lines += ["", f"[{name}]"]
+        lines += [f"{key} = {toml_text(value)}" for key, value in values.items()]
     write_text(path, "\n".join(lines) + "\n")
 
 
@@ -44,9 +44,3 @@ def read_settings(path: Path) -> dict[str, Any]:
     for key in content["config"]:
         lookup(dict.fromkeys(CONFIG_FIELDS), f"key of [config] in {path.name}", key)
     return content
-
-
-def _toml(value: Any) -> str:
-    if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(map(_toml, value)) + "]"
-    return json.dumps(value, ensure_ascii=False)  # strings, numbers and booleans are alike

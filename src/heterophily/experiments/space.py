@@ -10,10 +10,10 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+from heterophily.data.toml_file import is_plain, read_toml
 from heterophily.errors import InputError, lookup
 from heterophily.experiments.presets import CONFIG_FIELDS, Recipe, Rule
 from heterophily.experiments.ranges import search_range
-from heterophily.experiments.toml_file import is_plain, read_toml
 from heterophily.training.config import TrainConfig
 
 Settings = Mapping[str, Any]

@@ -10,11 +10,11 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from heterophily.data.toml_file import is_plain, read_toml
 from heterophily.errors import InputError, lookup
 from heterophily.experiments.paper import Published
 from heterophily.experiments.presets import PRESETS
 from heterophily.experiments.published_tables import TABLES, Table, published_table
-from heterophily.experiments.toml_file import is_plain, read_toml
 from heterophily.runs.split_rules import SPLIT_RULES
 
 PROTOCOLS = {

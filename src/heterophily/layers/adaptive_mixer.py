@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
@@ -11,7 +11,8 @@ from torch.nn.functional import layer_norm
 
 from heterophily.errors import InputError
 from heterophily.layers.initialization import Initialization, initialize
-from heterophily.layers.mixing import MixRaw, mix, weights_from_scores
+from heterophily.layers.mixing import MixRaw, mix, mix_plainly, weights_from_scores
+from heterophily.layers.traced import is_traced
 
 MixFeatures = Literal["raw", "combined"]
 MIX_FEATURES: tuple[MixFeatures, ...] = ("raw", "combined")
@@ -100,7 +101,8 @@ class AdaptiveMixer(nn.Module):
     def forward(self, channels: Sequence[Tensor], weights: list[Tensor] | None = None) -> Tensor:
         """Return the mixture of K channels, (N, H); append alpha (N, K) to ``weights`` if given."""
         if self.features == "raw":
-            mixture, alpha = MixRaw.apply(  # type: ignore[no-untyped-call]
+            mixing: Any = mix_plainly if is_traced(channels[0]) else MixRaw.apply
+            mixture, alpha = mixing(
                 self.temperature,
                 self.scale,
                 self.vectors.squeeze(2),

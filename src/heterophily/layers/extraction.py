@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from heterophily.filters.filter import Filter
 from heterophily.layers.channel import Channel, Order
-from heterophily.layers.propagation import Propagation
+from heterophily.layers.propagation import Propagation, product
+from heterophily.layers.sparse_matrix import SparseMatrix
 from heterophily.layers.weighted_edges import WeightedEdges
 
 _Multiply = Callable[[Sequence[Tensor]], Sequence[Tensor]]
@@ -106,9 +107,13 @@ def _forward(
 
 
 def _filtered(
-    signals: Sequence[Tensor], channels: Sequence[Channel], multiply: _Multiply
+    signals: Sequence[Tensor],
+    channels: Sequence[Channel],
+    multiply: _Multiply,
+    *,
+    reuse: bool = True,
 ) -> list[Tensor]:
-    """Apply every channel's filter, without autograd; ``multiply`` is Â or its transpose."""
+    """Apply every channel's filter; ``multiply`` is Â or its transpose."""
     moved = list(signals)
     for hop in range(1, max(channel.hops for channel in channels) + 1):
         members = [
@@ -119,12 +124,17 @@ def _filtered(
         if not members:
             break
         products = multiply([moved[place] for place in members])
-        for place, product in zip(members, products, strict=True):
-            moved[place] = product
+        for place, found in zip(members, products, strict=True):
+            moved[place] = found
     return [
-        _combined(channel.filter, before, after, reuse=True)
+        _combined(channel.filter, before, after, reuse=reuse)
         for channel, before, after in zip(channels, signals, moved, strict=True)
     ]
+
+
+def _transposed(matrix: SparseMatrix, signals: Sequence[Tensor]) -> list[Tensor]:
+    """Multiply signals by the transpose so that the products can be differentiated."""
+    return [product(signal, matrix, is_transposed=True) for signal in signals]
 
 
 def _combined(filter: Filter, signal: Tensor, aggregated: Tensor, *, reuse: bool = False) -> Tensor:
@@ -158,12 +168,16 @@ class _Extraction(torch.autograd.Function):
         return outputs
 
     @staticmethod
-    @once_differentiable
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Any, ...]:
         activated = ctx.saved_tensors
         if activated and ctx.order == "filter-then-activate":
             gradients = _through_relu(gradients, activated)
-        inner: Sequence[Tensor] = _filtered(gradients, ctx.channels, ctx.operator.backward_all)
+        inner: Sequence[Tensor]
+        if torch.is_grad_enabled():  # create_graph=True: this pass is differentiated again
+            multiply = partial(_transposed, ctx.operator.matrix)
+            inner = _filtered(gradients, ctx.channels, multiply, reuse=False)
+        else:
+            inner = _filtered(gradients, ctx.channels, ctx.operator.backward_all)
         if activated and ctx.order == "activate-then-filter":
             inner = _through_relu(inner, activated)
         return (None, None, None, None, *inner)

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from heterophily.layers.channel_linear import Block
-from heterophily.layers.initialization import Initialization, initialize
+from heterophily.layers.initialization import Initialization, draw_uniform, initialize
 
 
 class FeatureLinear(nn.Module):
@@ -45,7 +45,7 @@ class FeatureLinear(nn.Module):
         """
         bound = 1.0 / math.sqrt(max(1, self.weight.shape[0]))
         for parameter in self.parameters():
-            nn.init.uniform_(parameter, -bound, bound)
+            draw_uniform(parameter, bound)
         return self
 
     def forward(self, features: Block) -> Tensor:

@@ -12,6 +12,7 @@ from heterophily.layers.channel_linear import Block
 from heterophily.layers.dropout import dropout
 from heterophily.layers.edges import Edges, edge_softmax, to_columns, to_rows, weighted_sum
 from heterophily.layers.feature_linear import FeatureLinear
+from heterophily.layers.initialization import draw_uniform
 
 
 class GatLayer(nn.Module):
@@ -43,8 +44,8 @@ class GatLayer(nn.Module):
         self.sender = nn.Parameter(torch.empty(heads, width))  # a_2
         self.bias = nn.Parameter(torch.zeros(heads * width if joins_heads else width))
         bound = math.sqrt(6.0 / (heads + width))
-        nn.init.uniform_(self.receiver, -bound, bound)
-        nn.init.uniform_(self.sender, -bound, bound)
+        draw_uniform(self.receiver, bound)
+        draw_uniform(self.sender, bound)
 
     def forward(self, features: Block, edges: Edges) -> Tensor:
         """Map (N, F) to (N, K * D), or to (N, D) when the heads are averaged."""

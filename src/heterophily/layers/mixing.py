@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
+from torch.nn.functional import layer_norm
 
 NORM_EPSILON = 1e-5  # of torch.nn.LayerNorm
 
@@ -43,6 +43,28 @@ def mix(channels: Sequence[Tensor], shares: Tensor) -> Tensor:
     for channel, share in zip(channels[1:], shares[1:], strict=True):
         mixture.addcmul_(channel, share.unsqueeze(1))
     return mixture
+
+
+def mix_plainly(
+    temperature: float,
+    scale: float,
+    vectors: Tensor,  # (K, H)
+    mix_weight: Tensor | None,  # (K, K)
+    gain: Tensor | None,  # (K, H)
+    shift: Tensor | None,  # (K, H)
+    *channels: Tensor,  # K of (N, H)
+) -> tuple[Tensor, Tensor]:
+    """Return what :class:`MixRaw` returns, by operations that PyTorch can follow and transform."""
+    seen: Sequence[Tensor] = channels
+    if gain is not None and shift is not None:
+        width = (channels[0].shape[1],)
+        norms = zip(channels, gain.unbind(), shift.unbind(), strict=True)
+        seen = [layer_norm(channel, width, g, b, NORM_EPSILON) for channel, g, b in norms]
+    scores = torch.stack([h @ u for h, u in zip(seen, vectors.unbind(), strict=True)])
+    _, alpha = weights_from_scores(scores, mix_weight, temperature)
+    shares = (alpha * scale).unbind()
+    parts = [h * share.unsqueeze(1) for h, share in zip(channels, shares, strict=True)]
+    return torch.stack(parts).sum(0), alpha
 
 
 class MixRaw(torch.autograd.Function):
@@ -87,11 +109,13 @@ class MixRaw(torch.autograd.Function):
         return mix(channels, alpha if scale == 1.0 else alpha * scale), alpha
 
     @staticmethod
-    @once_differentiable
     def backward(ctx: Any, *gradients: Tensor | None) -> tuple[Any, ...]:
         """Return the gradients of all tensors."""
         vectors, mix_weight, gain, shift, gates, alpha, *rest = ctx.saved_tensors
         channels, norms = rest[: ctx.count], rest[ctx.count :]
+        if torch.is_grad_enabled():  # create_graph=True: this pass is differentiated again
+            given = (vectors, mix_weight, gain, shift, *channels)
+            return (None, None, *_differentiable(ctx.temperature, ctx.scale, given, gradients))
         grad, grad_alpha = gradients
         if grad is None:
             grad = torch.zeros_like(channels[0])
@@ -129,6 +153,32 @@ class MixRaw(torch.autograd.Function):
             vectors * totals,
             *to_channels,
         )
+
+
+def _differentiable(
+    temperature: float,
+    scale: float,
+    given: Sequence[Tensor | None],
+    gradients: Sequence[Tensor | None],
+) -> list[Tensor | None]:
+    """Return the gradients of the tensors that were given, as functions of these tensors."""
+    # Views, so that only the direct way from each tensor counts when one depends on another.
+    views = [None if tensor is None else tensor.view_as(tensor) for tensor in given]
+    outputs = mix_plainly(temperature, scale, *views)  # type: ignore[arg-type]
+    pairs = [pair for pair in zip(outputs, gradients, strict=True) if pair[1] is not None]
+    wanted = [view for view in views if view is not None and view.requires_grad]
+    if not pairs or not wanted:
+        return [None] * len(views)
+    found = iter(
+        torch.autograd.grad(
+            [output for output, _ in pairs],
+            wanted,
+            [gradient for _, gradient in pairs],
+            create_graph=True,
+            allow_unused=True,
+        )
+    )
+    return [None if view is None or not view.requires_grad else next(found) for view in views]
 
 
 def _through_norm(

@@ -7,7 +7,6 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from heterophily.errors import InputError
 from heterophily.layers.sparse_matrix import SparseMatrix
@@ -53,8 +52,7 @@ class Propagation:
         """Return the operator times a signal, (N, K) -> (N, K)."""
         if not (torch.is_grad_enabled() and signal.requires_grad):
             return self.matrix @ signal
-        product: Tensor = _Product.apply(signal, self.matrix)  # type: ignore[no-untyped-call]
-        return product
+        return product(signal, self.matrix)
 
     def to(self, *, dtype: torch.dtype, device: torch.device | str) -> Propagation:
         """Return a copy of another type or on another device."""
@@ -82,13 +80,19 @@ def _joined(product: Any, signals: Sequence[Tensor]) -> Sequence[Tensor]:
     return blocks
 
 
+def product(signal: Tensor, matrix: SparseMatrix, *, is_transposed: bool = False) -> Tensor:
+    """Multiply a signal by a matrix or its transpose; differentiable as often as wanted."""
+    found: Tensor = _Product.apply(signal, matrix, is_transposed)  # type: ignore[no-untyped-call]
+    return found
+
+
 class _Product(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, signal: Tensor, matrix: SparseMatrix) -> Tensor:
-        ctx.matrix = matrix
-        return matrix @ signal
+    def forward(ctx: Any, signal: Tensor, matrix: SparseMatrix, is_transposed: bool) -> Tensor:
+        ctx.matrix, ctx.is_transposed = matrix, is_transposed
+        return matrix.transpose_product(signal) if is_transposed else matrix @ signal
 
     @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, None]:
-        return ctx.matrix.transpose_product(gradients[0]), None
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
+        found = product(gradients[0], ctx.matrix, is_transposed=not ctx.is_transposed)
+        return found, None, None

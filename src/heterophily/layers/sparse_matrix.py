@@ -42,6 +42,11 @@ class SparseMatrix:
     transpose_values: Tensor  # (nonzeros,)
     shape: tuple[int, int]
 
+    def to_scipy(self) -> sp.csr_array:
+        """Return the matrix as SciPy's CSR array."""
+        parts = (self.values, self.indices, self.indptr)
+        return sp.csr_array(tuple(part.cpu().numpy() for part in parts), shape=self.shape)
+
     @classmethod
     def from_scipy(
         cls,

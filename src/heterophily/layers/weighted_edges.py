@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import torch
 from torch import Tensor
+
+if TYPE_CHECKING:
+    from heterophily.layers.propagation import Propagation
 
 
 class WeightedEdges:
@@ -22,6 +25,22 @@ class WeightedEdges:
     def __init__(self, source: Tensor, target: Tensor, weight: Tensor, num_nodes: int) -> None:
         self.source, self.target, self.weight = source, target, weight
         self.num_nodes = num_nodes
+
+    @classmethod
+    def of(cls, operator: Propagation) -> WeightedEdges:
+        """Return the edges of an operator with fixed values."""
+        matrix = operator.matrix
+        nodes = torch.arange(operator.num_nodes, device=matrix.device)
+        target = torch.repeat_interleave(
+            nodes, matrix.indptr.diff(), output_size=matrix.num_nonzeros
+        )
+        return cls(matrix.indices.long(), target, matrix.values, operator.num_nodes)
+
+    def masked(self, mask: Tensor) -> WeightedEdges:
+        """Return the operator with its first E weights multiplied by a mask (E,)."""
+        count = mask.shape[0]
+        weight = torch.cat([self.weight[:count] * mask, self.weight[count:]])
+        return WeightedEdges(self.source, self.target, weight, self.num_nodes)
 
     def __call__(self, signal: Tensor) -> Tensor:
         """Return the operator times a signal, (N, K) -> (N, K)."""

@@ -1,4 +1,4 @@
-"""All models by the names of the paper."""
+"""All models by name: those of the paper, its baselines, and the field since then."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import replace
 from heterophily.errors import InputError, UnknownNameError, lookup
 from heterophily.filters.filter import LOW
 from heterophily.layers.channel import CHANNELS, Channel
+from heterophily.models.field import FIELD
 from heterophily.models.networks import GcniiNetwork, SnowballNetwork, StackNetwork
 from heterophily.models.options import GcniiOptions, SnowballOptions, StackOptions
 from heterophily.models.spec import ModelSpec
@@ -85,7 +86,8 @@ class ModelTable(Mapping[str, ModelSpec]):
     """The models by name; ``name[parts]`` is the ablation that keeps only these parts.
 
     ``acm-gcn[low,high]`` has these channels, ``acm-gcn[sum]`` all of them without adaptive
-    mixing. Iteration gives the models of the paper, its baselines and the rows of its Table 1;
+    mixing. Iteration gives the models of the paper, its baselines, later models and the rows of the
+    paper's Table 1;
     other combinations of parts are found as well.
 
     >>> MODELS["acm-gcn[low,identity]"].options.channels
@@ -148,4 +150,4 @@ appendix on implementation); use acm-gcnii
         return spec.with_options(channels=tuple(parts))
 
 
-MODELS = ModelTable({**_paper_models(), **ZOO})
+MODELS = ModelTable({**_paper_models(), **ZOO, **FIELD})

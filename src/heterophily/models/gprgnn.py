@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from heterophily.layers.dropout import check_rate, dropout
 from heterophily.layers.feature_mlp import FeatureMlp
+from heterophily.layers.initialization import draw_uniform
 from heterophily.layers.inputs import GraphInputs
 from heterophily.models.baseline import BaselineOptions, Card, check_share
 from heterophily.models.options import check_choice, check_count
@@ -35,7 +36,7 @@ def _sgc(alpha: float, hops: int) -> Tensor:
 
 def _random(alpha: float, hops: int) -> Tensor:
     bound = (3.0 / (hops + 1)) ** 0.5
-    gamma = torch.empty(hops + 1).uniform_(-bound, bound)
+    gamma = draw_uniform(torch.empty(hops + 1), bound)
     return gamma / gamma.abs().sum()
 
 

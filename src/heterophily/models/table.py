@@ -103,7 +103,14 @@ def page() -> str:
         cost = card.cost
         if card.largest is not None:
             cost += f"; at most {card.largest:,} nodes"
-        cells = [f"`{name}`", card.paper, cost, f"{count:,}", card.acm, card.departs]
+        cells = [
+            f"`{name}`",
+            card.paper,
+            cost,
+            f"{count:,}" if count else "—",
+            card.acm,
+            card.departs,
+        ]
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return HEADER + "\n" + "\n".join(lines) + "\n" + FOOTER
 

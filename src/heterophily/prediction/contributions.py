@@ -1,4 +1,4 @@
-"""What each channel adds to the logits of a node: the mixture of the last layer, taken apart."""
+"""What the channels and the residual add to the logits of a node: the last layer, taken apart."""
 
 from __future__ import annotations
 
@@ -23,18 +23,16 @@ class Contributions:
 
     The last layer of the ACM family mixes logits (step 3 of section 4.2), so that exactly
 
-    .. math:: \text{logits} = \textstyle\sum_k \text{scale} \cdot \alpha_k H_k + \text{rest}
+    .. math:: \text{logits} = \textstyle\sum_k \text{scale} \cdot \alpha_k H_k + H_X
 
-    ``by_channel`` (K, C) holds the summands, ``rest`` (C,) what is not mixed (the residual).
+    ``by_channel`` (K, C) holds the summands of the mixture. ``residual`` (C,) is
+    :math:`H_X = \text{ReLU}(X W_X)`, which ACM-GCN++ adds to the logits after the mixture; it is
+    None in models that add nothing.
     """
 
     logits: NDArray[np.float64]
     by_channel: NDArray[np.float64]
-
-    @property
-    def rest(self) -> NDArray[np.float64]:
-        """What no channel brought."""
-        return np.asarray(self.logits - self.by_channel.sum(0))
+    residual: NDArray[np.float64] | None
 
 
 def contributions(
@@ -42,19 +40,30 @@ def contributions(
 ) -> Contributions | None:
     """Take the logits of a node apart; None when the last layer does not mix logits."""
     layers = [module for module in built.modules() if isinstance(module, AcmLayer)]
-    if not layers or len(network.channel_names) < 2 or network.spec.options.output_relu:
+    has_relu = getattr(network.spec.options, "output_relu", False)
+    if not layers or len(network.channel_names) < 2 or has_relu:
         return None
-    seen: list[Sequence[Tensor]] = []
     mixer: Any = layers[-1].mixer
-    handle = mixer.register_forward_pre_hook(lambda _, arguments: seen.append(arguments[0]))
+    residual_layer: Any = getattr(built.backbone, "output_residual", None)
+    mixed: list[Sequence[Tensor]] = []
+    added: list[Tensor] = []
+    handles = [mixer.register_forward_pre_hook(lambda _, given: mixed.append(given[0]))]
+    if residual_layer is not None:
+        handles.append(
+            residual_layer.register_forward_hook(lambda _, __, output: added.append(output[node]))
+        )
     try:
         logits = network_logits(built, inputs)
     finally:
-        handle.remove()
-    channels = torch.stack([channel[node] for channel in seen[-1]]).double()  # (K, C)
+        for handle in handles:
+            handle.remove()
+    channels = torch.stack([channel[node] for channel in mixed[-1]]).double()  # (K, C)
     if channels.shape[1] != logits.shape[1]:
         return None
     alphas = built.channel_weights(inputs)  # type: ignore[operator]
     shares = torch.ones(len(channels)) if not alphas else mixer.scale * alphas[-1][node]
     parts = channels * shares.double().unsqueeze(1)
-    return Contributions(np.asarray(logits[node].double().numpy()), np.asarray(parts.numpy()))
+    residual = torch.relu(added[-1]).double().numpy() if added else None
+    return Contributions(
+        np.asarray(logits[node].double().numpy()), np.asarray(parts.numpy()), residual
+    )

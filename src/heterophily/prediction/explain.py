@@ -1,4 +1,4 @@
-"""Why a node got its label: channels, neighbours, homophily, in numbers and in words."""
+"""Why a node got its label: channels, residual, neighbours, homophily, in numbers and words."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from heterophily.data.wording import short
 from heterophily.errors import InputError
 from heterophily.metrics.node_homophily import node_homophily_values
 from heterophily.prediction.contributions import contributions
+from heterophily.prediction.feature_shares import FeatureShare, feature_shares
 from heterophily.prediction.model import TrainedModel
 from heterophily.prediction.predict import Predictions, built_networks, predict
 
@@ -22,19 +23,24 @@ SHOWN = 10
 CHANNEL_WORDS = {
     "low": "the mean over its neighbours",
     "high": "its difference to its neighbours",
+    "low-reversed": "the mean over the nodes that point to it",
+    "high-reversed": "its difference to the nodes that point to it",
     "identity": "its own features",
     "structure": "which nodes it is linked to",
 }
+RESIDUAL = "residual"
+"""The name of the part that ACM-GCN++ adds to the logits after the mixture."""
 
 
 @dataclass(frozen=True)
 class ChannelShare:
-    """One channel at one node.
+    """One part of the logits of a node: a channel, or the residual.
 
     ``weight`` is its share in the last layer, ``class_weight`` the mean share among nodes of the
-    same predicted class. ``favours`` is the class it votes for by itself; ``margin_without`` is the
-    lead of the predicted class (in logits) when the channel is switched off, to be compared with
-    ``margin``; negative: the label would change.
+    same predicted class; the residual is not weighted. ``favours`` is the class it votes for by
+    itself. ``margin`` is the lead of the predicted class over the next one (in logits); what all
+    parts ``add`` to it sums up to it. ``margin_without`` is the lead when the part is switched off;
+    negative: the label would change.
     """
 
     name: str
@@ -42,6 +48,7 @@ class ChannelShare:
     class_weight: float | None
     favours: str | None
     margin: float | None
+    adds: float | None
     margin_without: float | None
 
 
@@ -66,12 +73,14 @@ class Explanation:
     second: str
     second_probability: float
     channels: tuple[ChannelShare, ...]
+    residual: ChannelShare | None
     num_neighbours: int
     neighbours: tuple[Neighbour, ...]
     neighbour_labels: Mapping[str, int]
     neighbour_predictions: Mapping[str, int]
     local_homophily: float | None
     class_homophily: float | None
+    features: tuple[FeatureShare, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
@@ -79,9 +88,14 @@ class Explanation:
 
     @property
     def decisive(self) -> ChannelShare | None:
-        """The channel without which the lead of the label would be smallest."""
-        known = [share for share in self.channels if share.margin_without is not None]
+        """The part, channel or residual, without which the lead of the label is smallest."""
+        known = [share for share in self.parts if share.margin_without is not None]
         return min(known, key=lambda share: share.margin_without or 0.0) if known else None
+
+    @property
+    def parts(self) -> tuple[ChannelShare, ...]:
+        """The channels, and the residual where the model has one."""
+        return self.channels if self.residual is None else (*self.channels, self.residual)
 
     def __str__(self) -> str:
         """Return the explanation in words."""
@@ -109,6 +123,7 @@ def explain(
     best, second = int(order[0]), int(order[1])
     neighbours = _neighbours(graph, place)
     homophily, of_class = _homophily(model, graph, place, best)
+    channels, residual = _parts(model, graph, found, place, best)
     return Explanation(
         node=str(graph.node_ids[place]),
         predicted=model.class_names[best],
@@ -116,13 +131,15 @@ def explain(
         probability=float(found.probabilities[place, best]),
         second=model.class_names[second],
         second_probability=float(found.probabilities[place, second]),
-        channels=_channels(model, graph, found, place, best),
+        channels=channels,
+        residual=residual,
         num_neighbours=len(neighbours),
         neighbours=tuple(_neighbour(graph, found, other) for other in neighbours[:SHOWN]),
         neighbour_labels=_counts(_known(graph, other) for other in neighbours),
         neighbour_predictions=_counts(found.labels[neighbours].tolist()),
         local_homophily=homophily,
         class_homophily=of_class,
+        features=feature_shares(model, feature_names=feature_names),
     )
 
 
@@ -185,15 +202,16 @@ def _homophily(
     return local, mean
 
 
-def _channels(
+def _parts(
     model: TrainedModel, graph: Graph, found: Predictions, place: int, best: int
-) -> tuple[ChannelShare, ...]:
+) -> tuple[tuple[ChannelShare, ...], ChannelShare | None]:
+    """Return the channels, and the residual if a member adds one."""
     names = model.channel_names
     if len(names) < 2:
-        return ()
-    parts = np.zeros((len(names), len(model.class_names)))
+        return (), None
+    parts = np.zeros((len(names) + 1, len(model.class_names)))  # the last row is the residual
     logits = np.zeros(len(model.class_names))
-    is_whole = True
+    is_whole, has_residual = True, False
     for network, built, inputs in built_networks(model, graph):
         taken_apart = contributions(network, built, inputs, place)
         if taken_apart is None:
@@ -202,21 +220,29 @@ def _channels(
         logits += taken_apart.logits / len(model.votes)
         rows = [names.index(name) for name in network.channel_names]
         parts[rows] += taken_apart.by_channel / len(model.votes)
+        if taken_apart.residual is not None:
+            has_residual = True
+            parts[-1] += taken_apart.residual / len(model.votes)
     alike = found.classes == best
-    shares = []
-    for place_of, name in enumerate(names):
-        weights = None if found.channel_weights is None else found.channel_weights[:, place_of]
-        shares.append(
-            ChannelShare(
-                name=name,
-                weight=None if weights is None else float(weights[place]),
-                class_weight=None if weights is None else float(weights[alike].mean()),
-                favours=model.class_names[int(parts[place_of].argmax())] if is_whole else None,
-                margin=_margin(logits, best) if is_whole else None,
-                margin_without=_margin(logits - parts[place_of], best) if is_whole else None,
-            )
+    others = np.delete(np.arange(len(logits)), best)
+    second = others[logits[others].argmax()]
+
+    def share(row: int, name: str, weights: Any) -> ChannelShare:
+        part = parts[row]
+        return ChannelShare(
+            name=name,
+            weight=None if weights is None else float(weights[place]),
+            class_weight=None if weights is None else float(weights[alike].mean()),
+            favours=model.class_names[int(part.argmax())] if is_whole else None,
+            margin=_margin(logits, best) if is_whole else None,
+            adds=float(part[best] - part[second]) if is_whole else None,
+            margin_without=_margin(logits - part, best) if is_whole else None,
         )
-    return tuple(shares)
+
+    columns = [None] * len(names) if found.channel_weights is None else found.channel_weights.T
+    pairs = zip(names, columns, strict=True)
+    channels = tuple(share(row, name, weights) for row, (name, weights) in enumerate(pairs))
+    return channels, share(-1, RESIDUAL, None) if has_residual else None
 
 
 def _margin(logits: Any, best: int) -> float:

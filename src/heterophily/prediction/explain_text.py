@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from heterophily.prediction.explain import CHANNEL_WORDS, SHOWN, ChannelShare, Explanation
+from heterophily.prediction.explain import (
+    CHANNEL_WORDS,
+    RESIDUAL,
+    SHOWN,
+    ChannelShare,
+    Explanation,
+)
 
 
 def as_text(found: Explanation) -> str:
@@ -23,38 +29,55 @@ def _verdict(found: Explanation) -> str:
 
 
 def _channels(found: Explanation) -> list[str]:
+    if found.features:
+        return _features(found)
     if not found.channels:
         return ["The model has one channel: there is no mixture to take apart."]
     lines = []
     decisive = found.decisive
     if decisive is not None and decisive.margin is not None and decisive.margin_without is not None:
-        words = CHANNEL_WORDS.get(decisive.name, "")
         end = (
             "the label would change"
             if decisive.margin_without < 0
             else "the label would stay, with a smaller lead"
             if decisive.margin_without < decisive.margin
-            else "the label would stay: no single channel decides"
+            else "the label would stay: no single part decides"
         )
         lines.append(
-            f"What decided: the {decisive.name} channel{f' ({words})' if words else ''}. Without "
-            f"it {end} (lead {decisive.margin:+.2f} with it, {decisive.margin_without:+.2f} "
-            "without)."
+            f"What decided: {_named(decisive)}. Without it {end} (lead {decisive.margin:+.2f} "
+            f"with it, {decisive.margin_without:+.2f} without)."
         )
     else:
         lines.append(
             "Members whose logits are no sum over channels vote too, so what decided cannot be "
             "told; the weights are those of the others."
         )
-    lines.append("  channel     weight  class mean  alone favours    lead without it")
-    return [*lines, *(_channel(share) for share in found.channels)]
+    lines.append("  part        weight  class mean  alone favours    adds to lead  lead without it")
+    return [*lines, *(_part(share) for share in found.parts)]
 
 
-def _channel(share: ChannelShare) -> str:
+def _features(found: Explanation) -> list[str]:
+    """List the columns that the trees use most, over all nodes."""
+    lines = ["What the trees use most, over all nodes (share of the gain of their splits):"]
+    return [*lines, *(f"  {100 * one.share:5.1f} %  {one.name}" for one in found.features)]
+
+
+def _named(share: ChannelShare) -> str:
+    if share.name == RESIDUAL:
+        return "the residual (its own features, added after the channels are mixed)"
+    words = CHANNEL_WORDS.get(share.name, "")
+    return f"the {share.name} channel{f' ({words})' if words else ''}"
+
+
+def _part(share: ChannelShare) -> str:
     weight = "-" if share.weight is None else f"{share.weight:.2f}"
     mean = "-" if share.class_weight is None else f"{share.class_weight:.2f}"
+    adds = "-" if share.adds is None else f"{share.adds:+.2f}"
     without = "-" if share.margin_without is None else f"{share.margin_without:+.2f}"
-    return f"  {share.name:<10} {weight:>7} {mean:>11}  {share.favours or '-':<15} {without:>17}"
+    return (
+        f"  {share.name:<10} {weight:>7} {mean:>11}  {share.favours or '-':<15} {adds:>13} "
+        f"{without:>16}"
+    )
 
 
 def _neighbours(found: Explanation) -> list[str]:

@@ -31,7 +31,8 @@ def native_or_note(engine: str, device: Any, *, is_weighted: bool = False) -> An
 
 
 def refused(engine: str, reason: str) -> str:
-    """Return the note for ``auto``; raise for ``native``."""
+    """Return the note for ``auto``; raise for ``native``. No reason: neither engine has a part."""
     if engine == "native":
-        raise InputError(f"engine='native': {reason}; use engine='torch' or 'auto'")
-    return f"trained with torch, not with the native engine: {reason}"
+        why = reason or "this model is not trained by gradient steps"
+        raise InputError(f"engine='native': {why}; use engine='torch' or 'auto'")
+    return f"trained with torch, not with the native engine: {reason}" if reason else ""

@@ -18,7 +18,8 @@ from heterophily.training.config import TrainConfig
 from heterophily.training.device import as_device
 from heterophily.training.early_stopping import STOPPING_RULES
 from heterophily.training.engines import native_or_note, refused
-from heterophily.training.epoch import FullBatch, accuracy
+from heterophily.training.epoch import FullBatch, accuracy, check_split, class_weights
+from heterophily.training.learner import Learner, Lesson
 from heterophily.training.memory import peak_memory_mb
 from heterophily.training.result import FitResult, History, Status
 from heterophily.training.seeding import reproducible
@@ -42,7 +43,9 @@ def fit(
     Parameters
     ----------
     build
-        Makes the model; its initialisation draws from torch's global generator, seeded here.
+        Makes the model; its initialisation draws from torch's global generator, seeded here. A
+        :class:`~heterophily.training.learner.Learner` fits itself, any other module is trained by
+        gradient steps.
     inputs
         What the model receives (already on ``device``); shared between replicas, only read.
     labels
@@ -75,6 +78,8 @@ def fit(
     place = as_device(device)
     with reproducible(seed, place):
         model = build().to(place)
+        if isinstance(model, Learner):
+            return _learn(model, inputs, labels, split, config, seed, place, keep_state)
         epochs = FullBatch(model, inputs, labels, split, config, device=place)
         return _run(epochs, config, seed=seed, device=place, keep_state=keep_state)
 
@@ -132,6 +137,53 @@ def _run(
         state=best.state,
         history=History(np.array(train_losses), np.array(losses), np.array(accuracies)),
         seconds=seconds,
+        peak_memory_mb=peak_memory_mb(device),
+    )
+
+
+def _learn(
+    model: nn.Module,
+    inputs: Any,
+    labels: NDArray[np.int64],
+    split: Split,
+    config: TrainConfig,
+    seed: int,
+    device: torch.device,
+    keep_state: bool,
+) -> FitResult:
+    """Let a model fit itself; test labels are hidden from it."""
+    check_split(split, labels)
+    start = time.perf_counter()
+    shown = np.where(split.train | split.validation, labels, -1)
+    weights = np.ones(labels.size)
+    if config.is_weighted:
+        of_class = class_weights(config.class_weight, labels, split.train)
+        weights = np.where(shown >= 0, of_class[shown], 0.0)
+
+    def train(network: nn.Module) -> FitResult:
+        epochs = FullBatch(network, inputs, labels, split, config, device=device)
+        return _run(epochs, config, seed=seed, device=device, keep_state=True)
+
+    assert isinstance(model, Learner)
+    learned = model.learn(Lesson(inputs, shown, split, config, seed, weights, train))
+    model.eval()
+    with torch.no_grad():
+        logits = model(inputs).float().cpu()
+    predictions = logits.argmax(1).numpy()
+    history, at = learned.history, learned.best_epoch - 1
+    return FitResult(
+        seed=seed,
+        status="stopped",
+        epochs=len(history),
+        best_epoch=learned.best_epoch,
+        validation_loss=float(history.validation_loss[at]),
+        validation_accuracy=float(history.validation_accuracy[at]),
+        test_accuracy=float((predictions == labels)[split.test].mean()),
+        predictions=predictions,
+        logits=logits.numpy() if keep_state else None,
+        state=dict(model.state_dict()) if keep_state else None,
+        history=history,
+        seconds=time.perf_counter() - start,
         peak_memory_mb=peak_memory_mb(device),
     )
 

@@ -31,7 +31,7 @@ def test_edges_are_undirected_and_listed_once(tmp_path: Path) -> None:
     assert read_yandex(tmp_path / "toy_directed.npz").graph(direction="keep").num_edges == 2
 
 
-@pytest.mark.parametrize("name", ["cornell-corrected", "minesweeper", "chameleon-filtered"])
+@pytest.mark.parametrize("name", ["cornell-corrected", "squirrel-filtered", "chameleon-filtered"])
 def test_a_real_dataset_written_in_this_format_comes_back(
     tmp_path: Path, data_folder: Path, name: str
 ) -> None:

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 import torch
 from dense_models import build, small_graph
-from torch.nn.functional import elu
+from torch.nn.functional import elu, gelu
 
 from heterophily.layers.inputs import GraphInputs
+from heterophily.models.catalog import MODELS
 
 pyg = pytest.importorskip("torch_geometric.nn", reason="needs the extra: heterophily[pyg]")
 
@@ -181,3 +182,84 @@ def test_gcnii(graph, edge_index, name):
                 conv.weight2.copy_(layer.initial_weight[0])
         state = torch.relu(conv(state, initial, edge_index))
     close(net.output(state), logits)
+
+
+def residual_logits(model, convolutions, x, edge_index):
+    """Return the logits of our residual stack with convolutions of PyTorch Geometric."""
+    net = model.backbone
+    state = gelu(net.input(x))
+    for block, conv in zip(net.blocks, convolutions, strict=True):
+        state = state + block.feed_forward(conv(block.norm(state), edge_index))
+    return net.output(net.norm(state))
+
+
+def test_res_gcn(graph, edge_index):
+    model, x, logits = ours("res-gcn", graph)
+    conv = pyg.GCNConv(5, 5, bias=False)
+    with torch.no_grad():
+        conv.lin.weight.copy_(torch.eye(5))
+    close(residual_logits(model, [conv] * 3, x, edge_index), logits)
+
+
+def test_res_gat(graph, edge_index):
+    model, x, logits = ours("res-gat", graph, hidden=6, heads=2)
+    convs = [pyg.GATConv(6, 3, heads=2) for _ in range(3)]
+    for conv, block in zip(convs, model.backbone.blocks, strict=True):
+        copy_gat(conv, block.convolution.attention)
+    close(residual_logits(model, convs, x, edge_index), logits)
+
+
+def test_gat_sep(graph, edge_index):
+    model, x, logits = ours("gat-sep", graph, hidden=6, heads=2)
+    convs = [pyg.GATConv(6, 3, heads=2, add_self_loops=False) for _ in range(3)]
+    for conv, block in zip(convs, model.backbone.blocks, strict=True):
+        copy_gat(conv, block.convolution.attention)
+    apart = [lambda h, e, conv=conv: torch.cat([h, conv(h, e)], 1) for conv in convs]
+    close(residual_logits(model, apart, x, edge_index), logits)
+
+
+def test_res_sage(graph, edge_index):
+    model, x, logits = ours("res-sage", graph)
+    mean = pyg.SimpleConv(aggr="mean")
+    apart = [lambda h, e: torch.cat([h, mean(h, e)], 1)] * 3
+    close(residual_logits(model, apart, x, edge_index), logits)
+
+
+def test_res_fagcn(graph, edge_index):
+    model, x, logits = ours("res-fagcn", graph, epsilon=0.4)
+    convs = []
+    for block in model.backbone.blocks:
+        conv = pyg.FAConv(5, eps=0.4, add_self_loops=False)
+        with torch.no_grad():
+            conv.att_l.weight.copy_(block.convolution.layer.sender.T)
+            conv.att_r.weight.copy_(block.convolution.layer.receiver.T)
+        convs.append(lambda h, e, conv=conv: conv(h, h, e))
+    close(residual_logits(model, convs, x, edge_index), logits)
+
+
+def test_dir_sage(graph):
+    """Their layer with both directions and a root weight is our block's convolution and map."""
+    rng = np.random.default_rng(0)
+    source, target = rng.integers(0, graph.num_nodes, (2, 40))
+    one_way = graph.from_edges(
+        source,
+        target,
+        features=graph.features,
+        labels=graph.labels,
+        num_nodes=graph.num_nodes,
+        direction="keep",
+    )
+    model, _, _ = ours("dir-sage", one_way)
+    inputs = GraphInputs.from_graph(one_way, MODELS["dir-sage"].inputs)
+    rows, columns = one_way.adjacency.nonzero()
+    edges = torch.from_numpy(np.stack([rows, columns]).astype(np.int64))  # row points to column
+    conv = pyg.DirGNNConv(pyg.SAGEConv(5, 5, bias=False, root_weight=False), alpha=0.3)
+    block = model.backbone.blocks[0]
+    own, there, back = block.feed_forward.first.weight.split(5)
+    with torch.no_grad():
+        conv.lin.weight.copy_(own.T)
+        conv.lin.bias.copy_(block.feed_forward.first.bias)
+        conv.conv_out.lin_l.weight.copy_(there.T / 0.3)
+        conv.conv_in.lin_l.weight.copy_(back.T / 0.7)
+    state = torch.randn(graph.num_nodes, 5)
+    close(block.feed_forward.first(block.convolution(state, inputs)), conv(state, edges))

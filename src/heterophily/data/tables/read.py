@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -38,12 +38,15 @@ from heterophily.data.tables.text import TextTable
 from heterophily.data.wording import short
 from heterophily.errors import InputError
 
+if TYPE_CHECKING:
+    from narwhals.typing import IntoDataFrame as Frame
+
 FileName = str | PathLike[str]
 
 
 def read_tables(
-    edges: FileName,
-    nodes: FileName | None = None,
+    edges: FileName | Frame,
+    nodes: FileName | Frame | None = None,
     *,
     source: str | None = None,
     target: str | None = None,
@@ -65,8 +68,9 @@ def read_tables(
 ) -> Graph:
     """Read a graph from an edge table and an optional node table.
 
-    Files are ``.csv``, ``.tsv``, ``.tab``, ``.txt`` (each also ``.gz``) or ``.parquet``. What was
-    chosen and left out stands in ``graph.remarks``.
+    Tables are files (``.csv``, ``.tsv``, ``.tab``, ``.txt``, each also ``.gz``, or ``.parquet``) or
+    frames in memory (pandas, polars, pyarrow; a pandas index with a name counts as a column). What
+    was chosen and left out stands in ``graph.remarks``.
 
     Parameters
     ----------
@@ -113,7 +117,7 @@ def read_tables(
     >>> graph, graph.node_ids.tolist(), graph.class_names
     (Graph('edges', nodes=3, edges=2, features=1, classes=2), ['ann', 'bob', 'cyd'], ('x', 'y'))
     """
-    edge_table = _open(edges, delimiter, has_header)
+    edge_table = _open(edges, "edges", delimiter, has_header)
     chosen = edge_columns(edge_table, source=source, target=target, weight=weight)
     if nodes is None:
         _refuse_node_options(node_id, label, features, ignore, split)
@@ -121,7 +125,7 @@ def read_tables(
         ends, weights = _read_edges(edge_table, chosen)
         numbers, node_ids = number_ids(same_kind(*ends))
     else:
-        node_table = _open(nodes, delimiter, has_header)
+        node_table = _open(nodes, "nodes", delimiter, has_header)
         if encoder is not None:
             features = [column for column in encoder.names if column in node_table.columns]
         chosen_nodes = node_columns(
@@ -131,7 +135,7 @@ def read_tables(
             node_table,
             chosen_nodes,
             labels_are_classes=labels_are_classes,
-            kinds=columns,
+            kinds={name: kind for name, kind in (columns or {}).items() if name not in ignore},
             encode=encode,
             encoder=encoder,
         )
@@ -154,6 +158,8 @@ def read_tables(
     del ends
     remarks = (*edge_table.remarks, *(node_table.remarks if node_table is not None else ()))
     edge_file = edge_table.path.name
+    if name is None:
+        name = (edge_file.split(".")[0] if isinstance(edges, str | PathLike) else "") or "graph"
     del edge_table, node_table
     pa.default_memory_pool().release_unused()  # Arrow's columns: all is in NumPy now
     adjacency, notes = adjacency_from_edges(
@@ -167,7 +173,7 @@ def read_tables(
     graph = Graph(
         adjacency,
         node_ids=node_ids,
-        name=name if name is not None else edge_file.split(".")[0] or "graph",
+        name=name,
         is_directed=direction == "keep",
         notes=notes,
         remarks=remarks,
@@ -181,9 +187,13 @@ def read_tables(
     return graph
 
 
-def _open(path: FileName, delimiter: str | None, has_header: bool) -> Table:
-    """Open a table by the suffix of its name; nothing but the header is read yet."""
-    path = Path(path)
+def _open(table: FileName | Frame, role: str, delimiter: str | None, has_header: bool) -> Table:
+    """Open a frame, or a file by the suffix of its name; nothing but the header is read yet."""
+    if not isinstance(table, str | PathLike):
+        from heterophily.data.tables.frame import FrameTable
+
+        return FrameTable(table, role)
+    path = Path(table)
     if path.is_dir():
         raise InputError(f"{path} is a folder; name the table file in it")
     suffix = suffix_of(path)

@@ -1,6 +1,6 @@
 // Adam and AdamW on one row of a weight, with the gradient still in registers.
 #pragma once
-#include "simd.h"
+#include "elementary.h"
 
 namespace hp {
 
@@ -17,7 +17,7 @@ struct Weight {
     if (row >= value.rows()) return;
     for (const Matrix<T>* array : {&value, &first, &second})
       HP_UNROLL
-      for (int i = 0; i < NV; ++i) __builtin_prefetch(array->row(row) + column + i * kLanes<T>, 1);
+      for (int i = 0; i < kLines<NV>; ++i) __builtin_prefetch(array->row(row) + column + i * kWide<T>, 1);
   }
 };
 
@@ -32,8 +32,8 @@ struct Adam {
   T size, root_scale, penalty, shrink;
 
   Adam(double lr, double weight_decay, bool is_decoupled, int64_t step) {
-    size = static_cast<T>(lr / (1.0 - std::pow(kBeta1, static_cast<double>(step))));
-    root_scale = static_cast<T>(1.0 / std::sqrt(1.0 - std::pow(kBeta2, static_cast<double>(step))));
+    size = static_cast<T>(lr / (1.0 - power(kBeta1, step)));
+    root_scale = static_cast<T>(1.0 / std::sqrt(1.0 - power(kBeta2, step)));
     penalty = static_cast<T>(is_decoupled ? 0.0 : weight_decay);
     shrink = static_cast<T>(is_decoupled ? 1.0 - lr * weight_decay : 1.0);
   }
@@ -45,7 +45,7 @@ struct Adam {
     const Vec<T> second = load(v) * T(kBeta2) + (gradient * gradient) * T(1.0 - kBeta2);
     store(m, first);
     store(v, second);
-    store(w, weight - adam_direction<T>(first, second, root_scale, T(kEps)) * size);
+    store(w, weight - first / (square_root<T>(second) * root_scale + T(kEps)) * size);
   }
 
   // Rows begin .. begin + count of a weight, from a stored gradient.

@@ -374,7 +374,7 @@ class Layer {
   // Columns of a packed channel may lie across vectors; they are copied, without padding.
   bool is_aligned(int k) const {
     return panels_[places_[k].panel].channels.size() == 1 ||
-           (places_[k].column % kLanes<T> == 0 && width_ % kLanes<T> == 0);
+           (places_[k].column % kWide<T> == 0 && width_ % kWide<T> == 0);
   }
 
   const Graph<T>& graph_;

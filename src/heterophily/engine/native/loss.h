@@ -1,6 +1,6 @@
 // Cross entropy of rows of logits, its gradient, and the predicted class.
 #pragma once
-#include "simd.h"
+#include "elementary.h"
 
 namespace hp {
 
@@ -19,7 +19,7 @@ T cross_entropy(T* logits, int64_t classes, int64_t label, bool with_gradient) {
     logits[label] -= T(1);
   }
   for (int64_t c = classes; c < padded<T>(classes); ++c) logits[c] = 0;
-  return std::log(total) - chosen;
+  return static_cast<T>(log_of(total)) - chosen;
 }
 
 template <class T>

@@ -185,10 +185,9 @@ class Mixer {
   void to_shares(const S& span, int count) {
     for (int k = 0; k < channels_; ++k)
       for (int b = 0; b < count; ++b) {
-        Vec<T> total = {};
         const T *g = mixture(b), *h = channel(k, b);
-        for (int64_t j = 0; j < span.end(); j += kLanes<T>) total += load(g + j) * load(h + j);
-        to_alpha_.row(k)[b] = sum<T>(total) * scale_;
+        to_alpha_.row(k)[b] =
+            sum_columns<T>(span.end(), [&](int64_t j) { return load(g + j) * load(h + j); }) * scale_;
       }
     to_scores(count);
   }
@@ -204,10 +203,8 @@ class Mixer {
       const T* u = learned.directions.row(p);
       T* scores = gates_.row(learned.pairs[p].score);
       for (int b = 0; b < count; ++b) {
-        Vec<T> total = {};
         const T* h = channel(k, b);
-        for (int64_t j = 0; j < span.end(); j += kLanes<T>) total += load(h + j) * load(u + j);
-        T dot = sum<T>(total);
+        T dot = sum_columns<T>(span.end(), [&](int64_t j) { return load(h + j) * load(u + j); });
         if (learned.has_norm) {
           dot -= mean_.row(k)[b] * learned.direction_sums[p];
           centred_.row(p)[b] = dot;
@@ -253,17 +250,15 @@ class Mixer {
     for (int k = 0; k < channels_; ++k)
       for (int b = 0; b < count; ++b) {
         const T* h = channel(k, b);
-        Vec<T> total = {};
-        for (int64_t j = 0; j < span.end(); j += kLanes<T>) total += load(h + j);
-        const T mean = sum<T>(total) * inverse_width;
-        Vec<T> squares = {};
-        for (int64_t j = 0; j < span.end(); j += kLanes<T>) {
+        const T mean =
+            sum_columns<T>(span.end(), [&](int64_t j) { return load(h + j); }) * inverse_width;
+        const T squares = sum_columns<T>(span.end(), [&](int64_t j) {
           const Vec<T> x = load(h + j) - mean;
-          squares += x * x;
-        }
+          return x * x;
+        });
         // Padding contributed mean^2 a column.
         const T variance =
-            (sum<T>(squares) - static_cast<T>(stride_ - width_) * mean * mean) * inverse_width;
+            (squares - static_cast<T>(stride_ - width_) * mean * mean) * inverse_width;
         mean_.row(k)[b] = mean;
         inverse_.row(k)[b] = T(1) / std::sqrt((variance > 0 ? variance : T(0)) + T(kNormEpsilon));
       }

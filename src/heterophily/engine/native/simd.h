@@ -1,5 +1,10 @@
-// Vectors of the instruction set this file is compiled for (GCC/Clang vector extensions), the
-// padded matrix they work on, and the few functions that need more than + and *.
+// Vectors of the instruction set this file is compiled for (GCC/Clang vector extensions) and the
+// padded matrix they work on.
+//
+// Answers are the same bits on every instruction set. What could depend on the size or number of the
+// registers is therefore counted in rows of 64 bytes ("wide"), which one register or several
+// hold: padding, the lanes of a sum over columns, the chains of a sum over entries. Only + - * /
+// and the square root are used, each rounded once (no fused multiply-add: -ffp-contract=off).
 #pragma once
 #include <cmath>
 #include <cstddef>
@@ -12,18 +17,19 @@
 #if defined(__linux__)
 #include <sys/mman.h>
 #endif
-#if defined(__AVX2__)
+#if defined(__SSE2__)
 #include <immintrin.h>
 #endif
 
-#if defined(__AVX512F__)
+#if defined(HP_VECTOR_BYTES)  // a test that holds 64 bytes in other registers
+#elif defined(__AVX512F__)
 #define HP_VECTOR_BYTES 64
 #elif defined(__AVX2__)
 #define HP_VECTOR_BYTES 32
 #else
 #define HP_VECTOR_BYTES 16
 #endif
-#if defined(__AVX512F__) || defined(__aarch64__)
+#if HP_VECTOR_BYTES == 64 || defined(__aarch64__)
 #define HP_REGISTERS 32
 #else
 #define HP_REGISTERS 16
@@ -46,6 +52,9 @@ template <class T>
 using Vec = typename Simd<T>::Vec;
 template <class T>
 constexpr int kLanes = Simd<T>::lanes;
+constexpr int kWideBytes = 64, kParts = kWideBytes / HP_VECTOR_BYTES;
+template <class T>
+constexpr int kWide = kWideBytes / static_cast<int>(sizeof(T));  // lanes, on every instruction set
 
 template <class T>
 inline Vec<T> load(const T* p) {
@@ -68,6 +77,7 @@ template <class T>
 inline Vec<T> where_positive(Vec<T> gate, Vec<T> x) {
   return gate > Vec<T>{} ? x : Vec<T>{};
 }
+// The sum of the lanes: halves upon halves.
 template <class T>
 inline T sum(Vec<T> v) {
   T total[kLanes<T>];
@@ -76,88 +86,86 @@ inline T sum(Vec<T> v) {
     for (int i = 0; i < half; ++i) total[i] += total[i + half];
   return total[0];
 }
-#if defined(__AVX512F__)
-template <>
-inline float sum<float>(Vec<float> v) {
-  return _mm512_reduce_add_ps((__m512)v);
-}
-#elif defined(__AVX2__)
-template <>
-inline float sum<float>(Vec<float> v) {
-  __m128 x = _mm_add_ps(_mm256_castps256_ps128((__m256)v), _mm256_extractf128_ps((__m256)v, 1));
+#if defined(__AVX2__)
+inline float sum_of_eight(__m256 v) {
+  __m128 x = _mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
   x = _mm_add_ps(x, _mm_movehl_ps(x, x));
   return _mm_cvtss_f32(_mm_add_ss(x, _mm_movehdup_ps(x)));
 }
+#if HP_VECTOR_BYTES == 32
+template <>
+inline float sum<float>(Vec<float> v) {
+  return sum_of_eight((__m256)v);
+}
+#elif HP_VECTOR_BYTES == 64 && defined(__AVX512F__)
+template <>
+inline float sum<float>(Vec<float> v) {
+  const __m512 x = (__m512)v;
+  return sum_of_eight(_mm256_add_ps(_mm512_castps512_ps256(x), _mm512_extractf32x8_ps(x, 1)));
+}
+#endif
 #endif
 
-// exp: the double comes from the C library, the float from a polynomial on a vector (relative
-// error below 2e-7).
-inline void exp_inplace(double* x, int count) {
-  for (int i = 0; i < count; ++i) x[i] = std::exp(x[i]);
-}
-inline Vec<float> exp_vector(Vec<float> x) {
-  typedef int32_t Ints __attribute__((vector_size(HP_VECTOR_BYTES)));
-  const Vec<float> low = splat(-87.0f), high = splat(88.0f), magic = splat(12582912.0f);
-  x = x < low ? low : x;
-  x = x > high ? high : x;
-  const Vec<float> turns = (x * 1.44269504f + magic) - magic;  // nearest whole number
-  x = x - turns * 0.693359375f;
-  x = x + turns * 2.12194440e-4f;
-  Vec<float> y = splat(1.9875691500e-4f);
-  y = y * x + 1.3981999507e-3f;
-  y = y * x + 8.3334519073e-3f;
-  y = y * x + 4.1665795894e-2f;
-  y = y * x + 1.6666665459e-1f;
-  y = y * x + 5.0000001201e-1f;
-  y = y * (x * x) + x + 1.0f;
-  const Ints power = (__builtin_convertvector(turns, Ints) + 127) << 23;
-  return y * (Vec<float>)power;
-}
-inline void exp_inplace(float* x, int count) {  // x: whole vectors
-  for (int i = 0; i < count; i += kLanes<float>) store(x + i, exp_vector(load(x + i)));
+// The sum of term(column) over columns, a whole number of wide rows: one sum for each lane of 64
+// bytes, then halves upon halves.
+template <class T, class Term>
+HP_INLINE T sum_columns(int64_t columns, Term&& term) {
+  Vec<T> part[kParts];
+  HP_UNROLL
+  for (int i = 0; i < kParts; ++i) part[i] = Vec<T>{};
+  for (int64_t j = 0; j < columns; j += kWide<T>) {
+    HP_UNROLL
+    for (int i = 0; i < kParts; ++i) part[i] += term(j + i * kLanes<T>);
+  }
+  HP_UNROLL
+  for (int half = kParts / 2; half > 0; half /= 2) {
+    HP_UNROLL
+    for (int i = 0; i < half; ++i) part[i] += part[i + half];
+  }
+  return sum<T>(part[0]);
 }
 
-// m / (sqrt(v) * scale + eps): the step of Adam.
 template <class T>
-inline Vec<T> adam_direction(Vec<T> m, Vec<T> v, T scale, T eps) {
+inline Vec<T> square_root(Vec<T> x) {
   Vec<T> root;
-  for (int i = 0; i < kLanes<T>; ++i) root[i] = std::sqrt(v[i]);
-  return m / (root * scale + eps);
+  for (int i = 0; i < kLanes<T>; ++i) root[i] = std::sqrt(x[i]);
+  return root;
 }
-#if defined(__AVX512F__)
+#if HP_VECTOR_BYTES == 64 && defined(__AVX512F__)
 template <>
-inline Vec<float> adam_direction<float>(Vec<float> m, Vec<float> v, float scale, float eps) {
-  // Estimates of 14 bits and one Newton step each: a fifth of the time of sqrt and divide.
-  const Vec<float> tiny = splat(1e-37f);
-  const Vec<float> x = v > tiny ? v : tiny;
-  __m512 estimate = _mm512_rsqrt14_ps((__m512)x);
-  Vec<float> r = (Vec<float>)estimate;
-  r = r * (1.5f - (0.5f * x) * (r * r));
-  const Vec<float> below = (v * r) * scale + eps;
-  __m512 inverse = _mm512_rcp14_ps((__m512)below);
-  Vec<float> q = (Vec<float>)inverse;
-  q = q * (2.0f - below * q);
-  return m * q;
+inline Vec<float> square_root<float>(Vec<float> x) {
+  return (Vec<float>)_mm512_sqrt_ps((__m512)x);
 }
 template <>
-inline Vec<double> adam_direction<double>(Vec<double> m, Vec<double> v, double scale, double eps) {
-  __m512d root = _mm512_sqrt_pd((__m512d)v);
-  return m / ((Vec<double>)root * scale + eps);
+inline Vec<double> square_root<double>(Vec<double> x) {
+  return (Vec<double>)_mm512_sqrt_pd((__m512d)x);
 }
-#elif defined(__AVX2__)
+#elif HP_VECTOR_BYTES == 32 && defined(__AVX2__)
 template <>
-inline Vec<float> adam_direction<float>(Vec<float> m, Vec<float> v, float scale, float eps) {
-  __m256 root = _mm256_sqrt_ps((__m256)v);
-  return m / ((Vec<float>)root * scale + eps);
+inline Vec<float> square_root<float>(Vec<float> x) {
+  return (Vec<float>)_mm256_sqrt_ps((__m256)x);
+}
+template <>
+inline Vec<double> square_root<double>(Vec<double> x) {
+  return (Vec<double>)_mm256_sqrt_pd((__m256d)x);
+}
+#elif HP_VECTOR_BYTES == 16 && defined(__SSE2__)
+template <>
+inline Vec<float> square_root<float>(Vec<float> x) {
+  return (Vec<float>)_mm_sqrt_ps((__m128)x);
+}
+template <>
+inline Vec<double> square_root<double>(Vec<double> x) {
+  return (Vec<double>)_mm_sqrt_pd((__m128d)x);
 }
 #endif
 
 template <class T>
 constexpr int64_t padded(int64_t columns) {
-  return (columns + kLanes<T> - 1) / kLanes<T> * kLanes<T>;
+  return (columns + kWide<T> - 1) / kWide<T> * kWide<T>;
 }
 
-// A zeroed, aligned, row-major matrix whose rows are padded to whole vectors. Padding stays zero:
+// A zeroed, aligned, row-major matrix whose rows are padded to 64 bytes. Padding stays zero:
 // weights there begin at zero and receive zero gradients.
 template <class T>
 class Matrix {
@@ -215,25 +223,40 @@ class Matrix {
   int64_t rows_ = 0, columns_ = 0, stride_ = 0;
 };
 
-// Calls work(number of vectors, first column) for tiles of 8, 4, 2 or 1 vectors and at most 64
-// columns (what the accumulators of a row may occupy); the number is a compile-time constant.
-template <class T, int Most = 8, class Work>
+// Columns whose sums are kept in registers together: so many vectors, and so many independent
+// chains of additions for each of them.
+template <int Vectors, int Chains>
+struct Tile {
+  static constexpr int vectors = Vectors, chains = Chains;
+};
+
+// Calls work(tile, first column) for tiles of 4, 2 or 1 wide rows. Four wide sums in flight hide
+// the latency of additions, so a tile has 4, 2 or 1 vectors and 1, 2 or 4 chains: that is the order
+// of the sums, whatever the registers. Where they are too few, a tile is cut into parts of columns;
+// `Sets`: how many sums of one chain the work keeps instead.
+template <class T, int Sets = 0, class Work>
 inline void for_tiles(int64_t stride, Work&& work) {
-  constexpr int most = 64 / kLanes<T> < Most ? 64 / kLanes<T> : Most;
-  for (int64_t column = 0; column < stride;) {
-    const int64_t vectors = (stride - column) / kLanes<T>;
-    int64_t done = 1;
-    if (most >= 8 && vectors >= 8)
-      work(std::integral_constant<int, most >= 8 ? 8 : 1>{}, column), done = 8;
-    else if (vectors >= 4)
-      work(std::integral_constant<int, 4>{}, column), done = 4;
-    else if (vectors >= 2)
-      work(std::integral_constant<int, 2>{}, column), done = 2;
-    else
-      work(std::integral_constant<int, 1>{}, column);
-    column += done * kLanes<T>;
+  const auto tile = [&](auto wides, int64_t column) HP_INLINE_LAMBDA {
+    constexpr int kWides = decltype(wides)::value;
+    constexpr int kSums = (Sets > 0 ? Sets * kWides : 4) * kParts;
+    constexpr int kCuts = kSums > HP_REGISTERS / 2 ? kSums / (HP_REGISTERS / 2) : 1;
+    constexpr int kVectors = kWides * kParts / kCuts;
+    for (int cut = 0; cut < kCuts; ++cut)
+      work(Tile<kVectors, 4 / kWides>{}, column + cut * kVectors * kLanes<T>);
+  };
+  int64_t column = 0;
+  for (; column + 4 * kWide<T> <= stride; column += 4 * kWide<T>)
+    tile(std::integral_constant<int, 4>{}, column);
+  if (column + 2 * kWide<T> <= stride) {
+    tile(std::integral_constant<int, 2>{}, column);
+    column += 2 * kWide<T>;
   }
+  if (column < stride) tile(std::integral_constant<int, 1>{}, column);
 }
+
+// Lines of the cache that a tile of a row occupies.
+template <int Vectors>
+constexpr int kLines = (Vectors * HP_VECTOR_BYTES + 63) / 64;
 
 // Calls work(number of vectors) with the number as a compile-time constant if it is 1, 2, 4 or 8
 // (what widths of 16, 32 and 64 need), else with 0.

@@ -28,25 +28,25 @@ HP_INLINE void prefetch_later(const Sparse<T>& matrix, int64_t entry, const T* d
   const int64_t later = entry + kEntriesAhead < last ? entry + kEntriesAhead : last;
   const T* row = dense + static_cast<int64_t>(matrix.indices[later]) * stride;
   HP_UNROLL
-  for (int i = 0; i < NV; ++i) __builtin_prefetch(row + i * kLanes<T>);
+  for (int i = 0; i < kLines<NV>; ++i) __builtin_prefetch(row + i * kWide<T>);
 }
 
-// sum over entries e of values[e] * (relu of) dense[indices[e]], columns of one tile.
-template <class T, int NV, bool Relu, bool Weighted = true>
-HP_INLINE Accumulator<T, NV> gather(const Sparse<T>& matrix, int64_t row, const T* dense,
-                                    int64_t stride) {
-  // Independent chains of additions, as far as registers reach.
-  constexpr int kUnroll = NV == 1 ? 4 : 2 * NV < HP_REGISTERS ? 2 : 1;
-  Vec<T> part[kUnroll * NV];
+// sum over entries e of values[e] * (relu of) dense[indices[e]], columns of one tile. Entry e of
+// the row belongs to chain e mod chains, those that are left over at the end to chain 0.
+template <class T, class Tile, bool Relu, bool Weighted = true>
+HP_INLINE Accumulator<T, Tile::vectors> gather(const Sparse<T>& matrix, int64_t row, const T* dense,
+                                               int64_t stride) {
+  constexpr int NV = Tile::vectors, kChains = Tile::chains;
+  Vec<T> part[kChains * NV];
   HP_UNROLL
-  for (int i = 0; i < kUnroll * NV; ++i) part[i] = Vec<T>{};
+  for (int i = 0; i < kChains * NV; ++i) part[i] = Vec<T>{};
   const int64_t end = matrix.indptr[row + 1];
   int64_t e = matrix.indptr[row];
   const auto add = [&](auto chain, int64_t entry) HP_INLINE_LAMBDA {
     constexpr int first = decltype(chain)::value * NV;
     const T* source = dense + static_cast<int64_t>(matrix.indices[entry]) * stride;
     // Sums over classes of nodes (no values) stay in the cache; there it would cost more than it gains.
-    if constexpr (NV > 1 && Weighted) prefetch_later<T, NV>(matrix, entry, dense, stride);
+    if constexpr (kChains < 4 && Weighted) prefetch_later<T, NV>(matrix, entry, dense, stride);
     HP_UNROLL
     for (int i = 0; i < NV; ++i) {
       Vec<T> x = load(source + i * kLanes<T>);
@@ -57,10 +57,10 @@ HP_INLINE Accumulator<T, NV> gather(const Sparse<T>& matrix, int64_t row, const 
         part[first + i] += x;
     }
   };
-  for (; e + kUnroll <= end; e += kUnroll) {
+  for (; e + kChains <= end; e += kChains) {
     add(std::integral_constant<int, 0>{}, e);
-    if constexpr (kUnroll > 1) add(std::integral_constant<int, 1>{}, e + 1);
-    if constexpr (kUnroll == 4) {
+    if constexpr (kChains > 1) add(std::integral_constant<int, 1>{}, e + 1);
+    if constexpr (kChains == 4) {
       add(std::integral_constant<int, 2>{}, e + 2);
       add(std::integral_constant<int, 3>{}, e + 3);
     }
@@ -70,21 +70,21 @@ HP_INLINE Accumulator<T, NV> gather(const Sparse<T>& matrix, int64_t row, const 
   HP_UNROLL
   for (int i = 0; i < NV; ++i) {
     total.sum[i] = part[i];
-    if constexpr (kUnroll > 1) total.sum[i] += part[NV + i];
-    if constexpr (kUnroll == 4) total.sum[i] += part[2 * NV + i] + part[3 * NV + i];
+    if constexpr (kChains > 1) total.sum[i] += part[NV + i];
+    if constexpr (kChains == 4) total.sum[i] += part[2 * NV + i] + part[3 * NV + i];
   }
   return total;
 }
 
 // The same for every row: use(row, sums), with or without values.
-template <class T, int NV, bool Relu, class Use>
+template <class T, class Tile, bool Relu, class Use>
 HP_INLINE void gather_rows(const Sparse<T>& matrix, const T* dense, int64_t stride, Use&& use) {
   if (matrix.values != nullptr)
     for (int64_t row = 0; row < matrix.rows; ++row)
-      use(row, gather<T, NV, Relu, true>(matrix, row, dense, stride));
+      use(row, gather<T, Tile, Relu, true>(matrix, row, dense, stride));
   else
     for (int64_t row = 0; row < matrix.rows; ++row)
-      use(row, gather<T, NV, Relu, false>(matrix, row, dense, stride));
+      use(row, gather<T, Tile, Relu, false>(matrix, row, dense, stride));
 }
 
 // Which rows a pass computes: a list, or all of them.
@@ -125,13 +125,13 @@ HP_INLINE Accumulator<T, NV> of_class(const Operator<T>& op, int64_t row, const 
 }
 
 // use(row, row of operator * dense) for every row; `sums`: see sum_classes().
-template <class T, int NV, bool Relu, class Use>
+template <class T, class Tile, bool Relu, class Use>
 HP_INLINE void aggregate_rows(const Operator<T>& op, const Matrix<T>& dense, const Matrix<T>& sums,
                               int64_t column, Use&& use) {
   if (!op.has_quotient())
-    return gather_rows<T, NV, Relu>(op.direct, dense.data() + column, dense.stride(), use);
+    return gather_rows<T, Tile, Relu>(op.direct, dense.data() + column, dense.stride(), use);
   for (int64_t row = 0; row < op.direct.rows; ++row)
-    use(row, of_class<T, NV, Relu>(op, row, dense, sums, column));
+    use(row, of_class<T, Tile::vectors, Relu>(op, row, dense, sums, column));
 }
 
 // What a product is turned into before it is stored: f * x with a factor for each column, and a
@@ -152,9 +152,10 @@ struct Finish {
 template <class T, bool Relu = false>
 void multiply(const Operator<T>& op, const Matrix<T>& dense, const Matrix<T>& sums, Matrix<T>& out,
               const Finish<T>& finish = {}) {
-  for_tiles<T>(dense.stride(), [&](auto vectors, int64_t column) {
-    constexpr int NV = decltype(vectors)::value;
-    aggregate_rows<T, NV, Relu>(
+  for_tiles<T>(dense.stride(), [&](auto tile, int64_t column) {
+    using Tile = decltype(tile);
+    constexpr int NV = Tile::vectors;
+    aggregate_rows<T, Tile, Relu>(
         op, dense, sums, column,
         [&](int64_t row, const Accumulator<T, NV>& total) HP_INLINE_LAMBDA {
           for (int i = 0; i < NV; ++i) {
@@ -174,8 +175,9 @@ void multiply(const Sparse<T>& matrix, const Matrix<T>& dense, Matrix<T>& out,
 template <class T>
 void multiply_both(const Sparse<T>& matrix, const T* other_values, const Matrix<T>& dense,
                    Matrix<T>& out, Matrix<T>& second, const Finish<T>& finish) {
-  for_tiles<T, 4>(dense.stride(), [&](auto vectors, int64_t column) {
-    constexpr int NV = decltype(vectors)::value;
+  for_tiles<T, 2>(dense.stride(), [&](auto tile, int64_t column) {
+    using Tile = decltype(tile);
+    constexpr int NV = Tile::vectors;
     for (int64_t row = 0; row < matrix.rows; ++row) {
       Vec<T> total[NV], other[NV];
       HP_UNROLL
@@ -183,7 +185,7 @@ void multiply_both(const Sparse<T>& matrix, const T* other_values, const Matrix<
       for (int64_t e = matrix.indptr[row]; e < matrix.indptr[row + 1]; ++e) {
         const T* source = dense.row(matrix.indices[e]) + column;
         const T value = matrix.values[e], other_value = other_values[e];
-        if constexpr (NV > 1) prefetch_later<T, NV>(matrix, e, dense.data() + column, dense.stride());
+        if constexpr (Tile::chains < 4) prefetch_later<T, NV>(matrix, e, dense.data() + column, dense.stride());
         HP_UNROLL
         for (int i = 0; i < NV; ++i) {
           const Vec<T> x = load(source + i * kLanes<T>);
@@ -217,8 +219,9 @@ template <class T, bool ReluGathered, bool ReluOwn, bool Gated>
 void filter(const Operator<T>& op, const Matrix<T>& dense, const Matrix<T>& own, const T* identity,
             const T* aggregate, const Rows& rows, const T* gate,
             const Matrix<T>& sums, bool is_packed, bool activates, Matrix<T>& out) {
-  for_tiles<T>(dense.stride(), [&](auto vectors, int64_t column) {
-    constexpr int NV = decltype(vectors)::value;
+  for_tiles<T>(dense.stride(), [&](auto tile, int64_t column) {
+    using Tile = decltype(tile);
+    constexpr int NV = Tile::vectors;
     Vec<T> keep[NV], move[NV];
     for (int i = 0; i < NV; ++i) {
       keep[i] = load(identity + column + i * kLanes<T>);
@@ -229,7 +232,7 @@ void filter(const Operator<T>& op, const Matrix<T>& dense, const Matrix<T>& own,
       const auto total =
           op.has_quotient()
               ? of_class<T, NV, ReluGathered>(op, row, dense, sums, column)
-              : gather<T, NV, ReluGathered>(op.direct, row, dense.data() + column, dense.stride());
+              : gather<T, Tile, ReluGathered>(op.direct, row, dense.data() + column, dense.stride());
       const T* mine = own.row(row) + column;
       T* target = out.row(is_packed ? place : row) + column;
       for (int i = 0; i < NV; ++i) {
@@ -250,9 +253,10 @@ void filter(const Operator<T>& op, const Matrix<T>& dense, const Matrix<T>& own,
 template <class T>
 void multiply_into_adam(const Operator<T>& op, const Matrix<T>& dense, const Matrix<T>& sums,
                         const Adam<T>& adam, Weight<T>& weight) {
-  for_tiles<T>(dense.stride(), [&](auto vectors, int64_t column) {
-    constexpr int NV = decltype(vectors)::value;
-    aggregate_rows<T, NV, false>(
+  for_tiles<T>(dense.stride(), [&](auto tile, int64_t column) {
+    using Tile = decltype(tile);
+    constexpr int NV = Tile::vectors;
+    aggregate_rows<T, Tile, false>(
         op, dense, sums, column,
         [&](int64_t row, const Accumulator<T, NV>& total) HP_INLINE_LAMBDA {
           weight.template prefetch<NV>(row + kRowsAhead, column);
@@ -270,8 +274,9 @@ void multiply_into_adam(const Operator<T>& op, const Matrix<T>& dense, const Mat
 // rows, where `out` stays in the cache and `dense` would not.
 template <class T>
 void scatter_add(const Sparse<T>& matrix, const Matrix<T>& dense, Matrix<T>& out) {
-  for_tiles<T>(dense.stride(), [&](auto vectors, int64_t column) {
-    constexpr int NV = decltype(vectors)::value;
+  for_tiles<T>(dense.stride(), [&](auto tile, int64_t column) {
+    using Tile = decltype(tile);
+    constexpr int NV = Tile::vectors;
     for (int64_t row = 0; row < matrix.rows; ++row) {
       Vec<T> x[NV];
       for (int i = 0; i < NV; ++i) x[i] = load(dense.row(row) + column + i * kLanes<T>);

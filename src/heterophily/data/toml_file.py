@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -28,3 +29,15 @@ def is_plain(value: Any) -> bool:
     if isinstance(value, (list, tuple)):
         return all(is_plain(item) and not isinstance(item, (list, tuple)) for item in value)
     return isinstance(value, (str, int, float))
+
+
+def toml_text(value: Any) -> str:
+    """Write a text, number, truth value or list of these as TOML.
+
+    >>> print(toml_text(["a", 'say "b"', 1.5, True]))
+    ["a", "say \\"b\\"", 1.5, true]
+    """
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(map(toml_text, value)) + "]"
+    # JSON is alike, but for one control character
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

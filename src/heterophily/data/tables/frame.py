@@ -1,0 +1,96 @@
+"""Tables in memory: pandas, polars, pyarrow, and what else narwhals knows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import narwhals as nw
+import pyarrow as pa
+
+from heterophily.data.tables.table import check_columns
+from heterophily.data.tables.typed import typed_columns
+from heterophily.errors import InputError
+
+
+class FrameTable:
+    """A data frame. Messages call it by its role: edges, nodes."""
+
+    def __init__(self, frame: Any, role: str) -> None:
+        self.path, self.has_header, self.remarks = Path(role), True, list[str]()
+        try:
+            self._frame = nw.from_native(_with_index(frame), eager_only=True)
+        except TypeError:
+            kind = type(frame)
+            lazy = ", or collect() it first" if hasattr(frame, "collect") else ""
+            raise InputError(
+                f"{role} is of type {kind.__module__}.{kind.__qualname__}; pass the name of a "
+                f"file or a pandas, polars or pyarrow table{lazy}"
+            ) from None
+        except ValueError as error:  # two columns of one name
+            raise InputError(f"{role}: {' '.join(str(error).split())}") from None
+        self._names = {str(name): name for name in self._frame.columns}
+        self.columns: list[str] = [str(name) for name in self._frame.columns]
+        check_columns(self)
+        if len(self._frame) == 0:
+            raise InputError(f"{role} has no rows")
+
+    def places(self, rows: Sequence[int]) -> list[str]:
+        """Say which rows they are, counted from 1."""
+        return [f"row {row + 1}" for row in rows]
+
+    def release(self) -> None:
+        """Let go of what is held (the frame is the caller's)."""
+
+    def read(
+        self,
+        *,
+        ids: Sequence[str] = (),
+        numbers: Sequence[str] = (),
+        words: Sequence[str] = (),
+        cells: Sequence[str] = (),
+        advice: str = "",
+    ) -> dict[str, Any]:
+        """Return columns: ids as int64 or string, numbers as float64, words as string (or null).
+
+        ``cells`` keep their type.
+        """
+        wanted = dict.fromkeys([*ids, *numbers, *words, *cells])
+        columns = {name: _arrow(self._frame.get_column(self._names[name])) for name in wanted}
+        return typed_columns(self, columns, ids=ids, numbers=numbers, cells=cells, advice=advice)
+
+
+def _with_index(frame: Any) -> Any:
+    """Return a pandas frame with an index that has names, or holds text, as columns."""
+    index = getattr(frame, "index", None)
+    if index is None or not hasattr(frame, "rename_axis"):
+        return frame
+    if list(index.names) == [None] and index.inferred_type == "string":
+        frame = frame.rename_axis("index")
+    names = list(frame.index.names)
+    if None in names or any(name in frame.columns for name in names):
+        return frame
+    return frame.reset_index()
+
+
+def _arrow(series: Any) -> Any:
+    """Return a column as a chunked Arrow array; values of mixed types as text."""
+    if series.dtype != nw.Object:
+        array = series.to_arrow()
+    else:
+        values = series.to_list()
+        try:
+            array = pa.array(values, from_pandas=True)
+        except (pa.ArrowInvalid, pa.ArrowTypeError):
+            array = pa.array([None if _is_missing(value) else str(value) for value in values])
+    if str(array.type) == "string_view":
+        array = array.cast(pa.large_string())
+    return array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
+
+
+def _is_missing(value: Any) -> bool:
+    try:
+        return value is None or bool(value != value)
+    except (TypeError, ValueError):  # pandas.NA; an array
+        return type(value).__name__ == "NAType"

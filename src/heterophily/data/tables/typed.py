@@ -1,0 +1,101 @@
+"""Columns that have types already, of Parquet files and of tables in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from heterophily.data.tables.table import Table
+from heterophily.data.wording import short
+from heterophily.errors import InputError
+
+
+def _is_text(kind: Any) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _is_number(kind: Any) -> bool:
+    types = pa.types
+    return bool(
+        types.is_integer(kind)
+        or types.is_floating(kind)
+        or types.is_boolean(kind)
+        or types.is_decimal(kind)
+    )
+
+
+def typed_columns(
+    table: Table,
+    columns: dict[str, Any],
+    *,
+    ids: Sequence[str],
+    numbers: Sequence[str],
+    cells: Sequence[str],
+    advice: str,
+) -> dict[str, Any]:
+    """Return columns as a table gives them; those that are none of the three are words.
+
+    ``cells`` keep their type.
+    """
+    found = {}
+    for name, column in columns.items():
+        if pa.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        elif pa.types.is_null(column.type):  # nothing but missing cells
+            column = column.cast(pa.string())
+        if name in cells:
+            found[name] = column
+        elif name in numbers:
+            found[name] = _number(table, name, column, advice)
+        else:
+            found[name] = (_id if name in ids else _word)(table, name, column)
+    return found
+
+
+def _refuse(table: Table, name: str, kind: Any, expected: str) -> InputError:
+    return InputError(
+        f"{table.path.name}, column {short(name)}: holds {kind} values, expected {expected}"
+    )
+
+
+def _id(table: Table, name: str, column: Any) -> Any:
+    if _is_text(column.type):
+        return column.cast(pa.string())
+    if pa.types.is_floating(column.type):  # as pandas keeps integers beside an empty cell
+        column = pc.if_else(pc.is_nan(column), None, column)
+        whole = pc.cast(column, pa.int64(), safe=False)
+        if pc.all(pc.equal(column, whole)).as_py():
+            table.remarks.append(
+                f"{table.path.name}, column {short(name)}: whole numbers with a point read as "
+                "integers"
+            )
+            return whole
+    if not pa.types.is_integer(column.type):
+        raise _refuse(table, name, column.type, "ids: whole numbers or strings")
+    try:
+        return column.cast(pa.int64())
+    except pa.ArrowInvalid:  # beyond 2^63
+        return column.cast(pa.string())
+
+
+def _number(table: Table, name: str, column: Any, advice: str) -> Any:
+    if _is_text(column.type) and column.null_count < len(column):
+        value = short(column[0].as_py() or "")
+        raise InputError(
+            f"{table.path.name}, row 1, column {short(name)}: {value} is not a number; {advice}"
+        )
+    if not (_is_number(column.type) or column.null_count == len(column)):
+        raise _refuse(table, name, column.type, "numbers")
+    return pc.cast(column, pa.float64(), safe=False)
+
+
+def _word(table: Table, name: str, column: Any) -> Any:
+    if not _is_text(column.type) and not _is_number(column.type):
+        raise _refuse(table, name, column.type, "words or whole numbers")
+    texts = column.cast(pa.string())
+    if pa.types.is_floating(column.type):
+        texts = pc.if_else(pc.is_nan(column), None, texts)
+    return pc.if_else(pc.equal(texts, ""), None, texts)

@@ -1,0 +1,43 @@
+"""Models of the field since the paper: one line each."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from heterophily.layers.inputs import InputOptions
+from heterophily.models.residual import DirectedNetwork, ResidualNetwork, ResidualOptions
+from heterophily.models.spec import ModelSpec
+from heterophily.models.trees import TreesModel, TreesOptions
+
+# X stays as it is given.
+WALK = InputOptions(row_normalize=False)  # random walk on A + I, as in the ACM paper
+SYMMETRIC = replace(WALK, normalization="symmetric")
+LOOPLESS = replace(SYMMETRIC, renormalize=False)
+MEAN = replace(WALK, renormalize=False)  # mean over the neighbours
+STRUCTURE = replace(WALK, with_structure=True)  # A itself too
+
+CHANNELS = ("own", "low", "high", "low-2", "degree")
+
+
+def _residual(convolution: str, inputs: InputOptions) -> ModelSpec:
+    return ModelSpec(ResidualNetwork, ResidualOptions(convolution=convolution), inputs)
+
+
+def _directed(convolution: str) -> ModelSpec:
+    return ModelSpec(DirectedNetwork, ResidualOptions(convolution=convolution), STRUCTURE)
+
+
+FIELD = {
+    "res-gcn": _residual("gcn", SYMMETRIC),
+    "res-sage": _residual("sage", MEAN),
+    "res-gat": _residual("gat", SYMMETRIC),
+    "gat-sep": _residual("gat-sep", MEAN),
+    "res-fagcn": _residual("fagcn", LOOPLESS),
+    "res-acm": _residual("acm", WALK),
+    "res-acmii": _residual("acmii", WALK),
+    "dir-gcn": _directed("dir-gcn"),
+    "dir-sage": _directed("dir-sage"),
+    "dir-acm": _directed("dir-acm"),
+    "trees": ModelSpec(TreesModel, TreesOptions(), WALK),
+    "trees-channels": ModelSpec(TreesModel, TreesOptions(columns=CHANNELS), STRUCTURE),
+}

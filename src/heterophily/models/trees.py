@@ -1,0 +1,129 @@
+"""Gradient-boosted trees on a node's own features, or on ACM's channels of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import ClassVar
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from heterophily.evaluation.trees import TreeOptions, Trees, fit_trees
+from heterophily.layers.fitted import Fitted
+from heterophily.layers.inputs import GraphInputs
+from heterophily.models.baseline import Card, check_positive, check_share
+from heterophily.models.options import check_choice, check_count
+from heterophily.models.tree_columns import COLUMNS, column_names, columns_of
+from heterophily.training.learner import Learned, Lesson
+from heterophily.training.result import History
+
+SMALLEST = 1e-12  # probability of a class that trees have never seen, so that its log is finite
+
+
+@dataclass(frozen=True, kw_only=True)
+class TreesOptions:
+    """Boosted trees.
+
+    Parameters
+    ----------
+    columns
+        Blocks of columns, keys of :data:`~heterophily.models.tree_columns.COLUMNS`: ``"own"`` X,
+        ``"low"`` ÂX, ``"high"`` X - ÂX, ``"low-2"`` Â²X, ``"degree"``.
+    rounds
+        Trees per class, at most; a training ends when ``patience`` rounds have not lowered the
+        validation loss.
+    depth, learning_rate, column_share, bins, patience
+        See :class:`~heterophily.evaluation.trees.TreeOptions`.
+    """
+
+    columns: tuple[str, ...] = ("own",)
+    rounds: int = 500
+    depth: int = 6
+    learning_rate: float = 0.05
+    column_share: float = 0.5
+    bins: int = 128
+    patience: int = 30
+
+    def __post_init__(self) -> None:
+        """Check every value once."""
+        object.__setattr__(self, "columns", tuple(self.columns))
+        for block in self.columns:
+            check_choice("columns", block, tuple(COLUMNS))
+        for name in ("rounds", "depth", "bins", "patience"):
+            check_count(name, getattr(self, name))
+        check_positive("learning_rate", self.learning_rate)
+        check_share("column_share", self.column_share)
+
+    def settings(self, *, most_rounds: int) -> TreeOptions:
+        """Return what the trees are told."""
+        values = {f.name: getattr(self, f.name) for f in fields(TreeOptions)}
+        return TreeOptions(**{**values, "rounds": min(self.rounds, most_rounds)})
+
+
+class TreesModel(Fitted):
+    """XGBoost's histogram trees as a model of the table; its state is the saved trees."""
+
+    card: ClassVar[Card] = Card(
+        paper="Chen and Guestrin 2016, XGBoost, section 2; channels as in ACM",
+        cost="O(N K log N) for a tree of K columns; once per graph O(E F) for the channels",
+        departs="own features, or ACM's channels of them and the degree (ours)",
+    )
+    booster: Tensor
+    classes: Tensor
+
+    def __init__(
+        self, options: TreesOptions, *, num_nodes: int, num_features: int, num_classes: int
+    ) -> None:
+        super().__init__()
+        self.options, self.num_features, self.num_classes = options, num_features, num_classes
+        self.register_buffer("booster", torch.zeros(0, dtype=torch.uint8))
+        self.register_buffer("classes", torch.zeros(0, dtype=torch.int64))
+
+    @property
+    def trees(self) -> Trees:
+        """The fitted trees."""
+        content = self.booster.cpu().numpy().tobytes()
+        return Trees.from_bytes(content, self.classes.cpu().numpy(), self.num_classes)
+
+    def learn(self, lesson: Lesson) -> Learned:
+        """Fit trees to the training nodes; validation nodes say when to stop."""
+        table = columns_of(lesson.inputs, self.options.columns)
+        train = np.flatnonzero(lesson.split.train)
+        held = np.flatnonzero(lesson.split.validation)
+        fitted = fit_trees(
+            table[train],
+            lesson.labels[train],
+            num_classes=self.num_classes,
+            options=self.options.settings(most_rounds=lesson.config.max_epochs),
+            validation=(table[held], lesson.labels[held]),
+            weights=lesson.node_weights[train] if lesson.config.is_weighted else None,
+            with_curves=True,
+            seed=lesson.seed % 2**31,
+        )
+        content = np.frombuffer(fitted.to_bytes(), np.uint8)
+        self.booster = torch.from_numpy(content.copy())
+        self.classes = torch.from_numpy(fitted.classes.astype(np.int64))
+        if not fitted.curves:  # nothing to learn, or nothing to judge it by
+            return lesson.judged(self(lesson.inputs))
+        seen, shown = fitted.curves["train"], fitted.curves["validation"]
+        history = History(
+            np.array(seen["loss"]), np.array(shown["loss"]), 1.0 - np.array(shown["error"])
+        )
+        return Learned(history, fitted.booster.num_boosted_rounds())
+
+    def forward(self, inputs: GraphInputs) -> Tensor:
+        """Return the logarithms of the probabilities, (N, C)."""
+        if not self.classes.numel():  # not fitted yet
+            return torch.zeros(inputs.num_nodes, self.num_classes)
+        found = self.trees.probabilities(columns_of(inputs, self.options.columns))
+        return torch.from_numpy(np.log(np.maximum(found, SMALLEST)))
+
+    def gains(self) -> Mapping[tuple[str, int | None], float]:
+        """Return the share of each column (block, number of the feature) in the total gain."""
+        names = column_names(self.num_features, self.options.columns)
+        found = self.trees.gains
+        total = sum(found.values())
+        ranked = sorted(found.items(), key=lambda pair: -pair[1])
+        return {names[place]: gain / total for place, gain in ranked if total > 0}

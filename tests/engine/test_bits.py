@@ -1,0 +1,108 @@
+"""One answer on every machine: the same bits on every instruction set, from the same start."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from heterophily.data.graph import Graph
+from heterophily.data.source import open_graph
+from heterophily.engine.library import ISA_VARIABLE, engine
+from heterophily.errors import HeterophilyError
+from heterophily.layers.initialization import draw_uniform
+
+MODELS = ("gcn", "acm-gcn", "acmii-gcn", "acm-gcn+", "acm-gcn++", "acm-snowball-2")
+EPOCHS = 60
+
+
+def small(make_graph: Callable[..., Graph]) -> Graph:
+    """Texas, or a graph of its size; no nodes with the same neighbours to speak of."""
+    try:
+        return open_graph("texas")
+    except HeterophilyError:
+        return make_graph(nodes=183, features=300, classes=5, density=0.05)
+
+
+def with_twins(make_graph: Callable[..., Graph]) -> Graph:
+    """Like chameleon, but small: half of the nodes have the neighbours of another one."""
+    half = make_graph(nodes=90, features=120, classes=5, density=0.1)
+    pattern = half.adjacency.tocoo()
+    source, target = pattern.coords
+    both = [(source + a, target + b) for a in (0, 90) for b in (0, 90)]
+    return Graph.from_edges(
+        np.concatenate([s for s, _ in both]),
+        np.concatenate([t for _, t in both]),
+        labels=np.arange(180) % 5,
+        features=make_graph(nodes=180, features=120, classes=5, density=0.1).features,
+        num_nodes=180,
+    )
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=["float32", "float64"])
+@pytest.mark.parametrize("maker", [small, with_twins], ids=["texas", "twins"])
+@pytest.mark.parametrize("model", MODELS)
+def test_every_instruction_set_gives_the_same_losses_and_weights(
+    model: str,
+    maker: Callable[..., Graph],
+    dtype: torch.dtype,
+    make_graph: Callable[..., Graph],
+    problem: Callable[..., Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found = {}
+    made = problem(model, maker(make_graph), dtype=dtype, epochs=EPOCHS, dropout=0.5)
+    for isa in ("baseline", "avx2", "avx512"):
+        monkeypatch.setenv(ISA_VARIABLE, isa)
+        if engine().library is not None:
+            found[isa] = made.native()
+    if len(found) < 2:
+        pytest.skip(f"one build only: {', '.join(found)}")
+    first = found.pop("baseline")
+    for isa, other in found.items():
+        for part in ("train_loss", "validation_loss"):
+            ours, theirs = getattr(first.history, part), getattr(other.history, part)
+            assert ours.tobytes() == theirs.tobytes(), (isa, part)
+        assert first.state.keys() == other.state.keys()
+        for name, value in first.state.items():
+            assert torch.equal(value, other.state[name]), (isa, name)
+
+
+DRAW = """
+import hashlib, torch
+from heterophily.layers.initialization import draw_uniform
+torch.manual_seed(5)
+drawn = [draw_uniform(torch.empty(5000), bound) for bound in (0.125, 0.3, 1.0, 0.0582716546748065)]
+print(hashlib.sha256(b"".join(each.numpy().tobytes() for each in drawn)).hexdigest())
+"""
+
+
+def test_initial_weights_do_not_depend_on_the_processor_that_torch_sees() -> None:
+    """Torch draws (-b, b) with fused multiply-add where it has it; we round once everywhere."""
+    said = {
+        subprocess.run(
+            [sys.executable, "-c", DRAW],
+            env={**os.environ, "ATEN_CPU_CAPABILITY": capability},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for capability in ("default", "avx2")
+    }
+    assert len(said) == 1
+
+
+@pytest.mark.parametrize("bound", [0.125, 0.3, 1.0, 0.0582716546748065])
+def test_initial_weights_are_those_of_torch_with_fused_multiply_add(bound: float) -> None:
+    if torch.backends.cpu.get_cpu_capability() == "DEFAULT":
+        pytest.skip("this torch draws without fused multiply-add")
+    torch.manual_seed(1)
+    theirs = torch.empty(4001).uniform_(-bound, bound)
+    torch.manual_seed(1)
+    assert torch.equal(draw_uniform(torch.empty(4001), bound), theirs)

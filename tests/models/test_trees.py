@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import torch
+from dense_models import random_walk, small_graph
+
+from heterophily.data.graph import Graph
+from heterophily.data.splits import Split
+from heterophily.errors import InputError
+from heterophily.layers.inputs import GraphInputs
+from heterophily.models.catalog import MODELS
+from heterophily.models.tree_columns import column_names, columns_of
+from heterophily.training.config import TrainConfig
+from heterophily.training.fit import fit
+
+BLOCKS = ("own", "low", "high", "low-2", "degree")
+
+
+@pytest.mark.parametrize("is_sparse", [True, False])
+def test_the_channels_are_those_of_acm(is_sparse):
+    graph = small_graph(is_sparse=is_sparse)
+    inputs = GraphInputs.from_graph(graph, MODELS["trees-channels"].inputs, dtype=torch.float64)
+    found = columns_of(inputs, BLOCKS)
+    found = found.toarray() if sp.issparse(found) else found
+    x = graph.features.toarray() if is_sparse else graph.features
+    a = graph.adjacency.toarray()
+    low = random_walk(torch.from_numpy(a + np.eye(len(a)))).numpy()
+    wanted = np.hstack([x, low @ x, x - low @ x, low @ low @ x, a.sum(1, keepdims=True)])
+    np.testing.assert_allclose(found, wanted, atol=1e-12)
+    assert len(column_names(graph.num_features, BLOCKS)) == wanted.shape[1]
+    assert column_names(2, ("low", "degree")) == [("low", 0), ("low", 1), ("degree", None)]
+
+
+def neighbours_decide() -> tuple[Graph, Split]:
+    """Return a graph of pairs: a node's class is the sign of its partner's second feature."""
+    rng = np.random.default_rng(0)
+    n = 400
+    features = rng.normal(size=(n, 3))
+    partner = np.arange(n) ^ 1
+    labels = (features[partner, 1] > 0).astype(np.int64)
+    graph = Graph.from_edges(
+        np.arange(0, n, 2), np.arange(1, n, 2), features=features, labels=labels
+    )
+    part = rng.permutation(n) % 4
+    return graph, Split(train=part < 2, validation=part == 2, test=part == 3)
+
+
+def trained(name, **options):
+    graph, split = neighbours_decide()
+    spec = MODELS[name].with_options(**options)
+    inputs = GraphInputs.from_graph(graph, spec.inputs)
+    build = spec.builder(inputs, num_classes=2)
+    result = fit(build, inputs, graph.labels, split, TrainConfig(), seed=0)
+    model = build()
+    model.load_state_dict(result.state)
+    return model, result
+
+
+def test_what_neighbours_know_is_learnt_from_channels_and_not_from_own_features():
+    assert trained("trees")[1].test_accuracy < 0.65
+    assert trained("trees-channels")[1].test_accuracy > 0.85
+
+
+def test_gains_name_the_columns_that_decide_and_add_up_to_one():
+    model, _ = trained("trees-channels")
+    gains = model.gains()
+    assert sum(gains.values()) == pytest.approx(1.0)
+    by_feature = np.bincount([f for _, f in gains if f is not None], minlength=3)
+    assert by_feature.min() > 0
+    assert sum(gain for (_, feature), gain in gains.items() if feature == 1) > 0.6
+
+
+def test_training_stops_when_validation_no_longer_gains_and_keeps_the_best_round():
+    _, result = trained("trees-channels", patience=5)
+    assert result.epochs < 500
+    losses = result.history.validation_loss
+    assert result.best_epoch == int(losses.argmin()) + 1
+    assert result.validation_loss == losses.min()
+
+
+def test_the_configuration_bounds_the_number_of_rounds():
+    graph, split = neighbours_decide()
+    spec = MODELS["trees"]
+    inputs = GraphInputs.from_graph(graph, spec.inputs)
+    build = spec.builder(inputs, num_classes=2)
+    assert fit(build, inputs, graph.labels, split, TrainConfig(max_epochs=3), seed=0).epochs == 3
+
+
+def test_training_nodes_of_one_class_give_that_class():
+    graph, split = neighbours_decide()
+    labels = np.where(split.train, 1, graph.labels)
+    spec = MODELS["trees"]
+    inputs = GraphInputs.from_graph(graph, spec.inputs)
+    result = fit(spec.builder(inputs, num_classes=2), inputs, labels, split, TrainConfig(), seed=0)
+    assert set(result.predictions) == {1}
+    assert np.isfinite(result.validation_loss)
+
+
+def test_damaged_trees_are_one_sentence():
+    model, _ = trained("trees", rounds=5)
+    model.booster = model.booster[: len(model.booster) // 2]
+    with pytest.raises(InputError, match="the saved trees cannot be read; train again"):
+        model.gains()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"columns": ("mine",)}, "columns='mine'; choose one of own, low, high"),
+        ({"rounds": 0}, "rounds=0"),
+        ({"learning_rate": 0.0}, "learning_rate=0.0"),
+        ({"column_share": 1.5}, "column_share=1.5"),
+    ],
+)
+def test_bad_options_are_refused(options, message):
+    with pytest.raises(InputError, match=message):
+        MODELS["trees"].with_options(**options)
+
+
+def test_degrees_without_the_adjacency_are_refused():
+    inputs = GraphInputs.from_graph(small_graph(), MODELS["trees"].inputs)
+    with pytest.raises(InputError, match="with_structure=True"):
+        columns_of(inputs, ["degree"])
