@@ -30,12 +30,13 @@ from heterophily.data import catalog
 from heterophily.data.graph import Graph
 from heterophily.engine.library import ISA_VARIABLE
 from heterophily.metrics import neighbour_classes
-from heterophily.metrics.catalog import LABEL_METRICS, METRICS
+from heterophily.metrics.catalog import METRICS
 from heterophily.metrics.class_compatibility import class_compatibility
 
-PAPER_METRICS = [
-    name for name in METRICS if name not in ("adjusted_homophily", "label_informativeness")
+LABEL_METRICS = [
+    name for name, metric in METRICS.items() if metric.needs == "labels" and metric.is_brief
 ]
+PAPER_METRICS = [name for name, metric in METRICS.items() if metric.origin == "the paper"]
 
 
 def fresh(graph: Graph) -> Graph:
@@ -164,7 +165,7 @@ def against_product(graph: Graph) -> None:
 
     def ours() -> dict[str, float]:
         other = fresh(graph)
-        return {name: metric(other) for name, metric in LABEL_METRICS.items()}
+        return {name: METRICS[name](other) for name in LABEL_METRICS}
 
     print(f"   one product A @ Z              {product}")
     for path, isa in PATHS.items():

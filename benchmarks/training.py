@@ -36,7 +36,8 @@ from heterophily.engine.buffers import GraphBuffers
 from heterophily.engine.run import Task, run
 from heterophily.experiments.presets import Recipe, recipe
 from heterophily.experiments.train import train_by_name
-from heterophily.layers.inputs import GraphInputs, row_normalized
+from heterophily.layers.feature_scaling import row_normalized
+from heterophily.layers.inputs import GraphInputs
 from heterophily.models.catalog import MODELS
 from heterophily.training.epoch import FullBatch
 

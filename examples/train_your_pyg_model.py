@@ -48,8 +48,7 @@ graph = edge_homophily_graph(
 # ## Train both
 #
 # Split i and the seed of run i follow from `(seed, i)`, so both models see the same splits.
-# `workers=1` keeps the script free of worker processes; without it, put the calls under
-# `if __name__ == "__main__":`.
+# `workers=1` keeps the script free of worker processes, which do not pay for runs this short.
 
 # %%
 models = {"mine": pyg_model(MyNet, hidden=16), "gcn": "gcn", "acm-gcn": "acm-gcn"}

@@ -77,7 +77,9 @@ def random_walk(matrix: Tensor) -> Tensor:
 
 def build(name: str, graph: Graph, *, noise: float = 0.3, **options: Any):
     """Return spec, inputs and a float64 model whose every parameter is moved from its start."""
-    spec = MODELS[name].with_options(**{"hidden": 5, "dropout": 0.5, **options})
+    spec = MODELS[name].with_options(
+        **{"hidden": 5, "dropout": 0.5, "features": "counts", **options}
+    )
     inputs = GraphInputs.from_graph(graph, spec.inputs, dtype=torch.float64)
     torch.manual_seed(3)
     model = spec.build(

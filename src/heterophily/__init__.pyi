@@ -65,14 +65,31 @@ from heterophily.metrics.catalog import METRICS as METRICS
 from heterophily.metrics.catalog import compute_metrics as compute_metrics
 from heterophily.metrics.class_compatibility import class_compatibility as class_compatibility
 from heterophily.metrics.class_homophily import class_homophily as class_homophily
+from heterophily.metrics.classifier_based import classifier_metric as classifier_metric
 from heterophily.metrics.diversification import (
     diversification_distinguishability as diversification_distinguishability,
 )
 from heterophily.metrics.edge_homophily import edge_homophily as edge_homophily
 from heterophily.metrics.estimates import estimate as estimate
+from heterophily.metrics.feature_edge_similarity import (
+    generalized_edge_homophily as generalized_edge_homophily,
+)
 from heterophily.metrics.label_informativeness import label_informativeness as label_informativeness
+from heterophily.metrics.metric import Metric as Metric
+from heterophily.metrics.neighbourhoods import (
+    cross_class_neighbourhood_similarity as cross_class_neighbourhood_similarity,
+)
+from heterophily.metrics.neighbourhoods import neighbourhood_contrast as neighbourhood_contrast
+from heterophily.metrics.neighbourhoods import (
+    neighbourhood_identifiability as neighbourhood_identifiability,
+)
+from heterophily.metrics.neighbourhoods import structural_homophily as structural_homophily
 from heterophily.metrics.node_homophily import node_homophily as node_homophily
 from heterophily.metrics.node_homophily import node_homophily_values as node_homophily_values
+from heterophily.metrics.unbiased_homophily import unbiased_homophily as unbiased_homophily
+from heterophily.metrics.walks import effective_homophily as effective_homophily
+from heterophily.metrics.walks import path_homophily as path_homophily
+from heterophily.metrics.walks import two_hop_homophily as two_hop_homophily
 from heterophily.models.catalog import MODELS as MODELS
 from heterophily.models.pyg_adapter import pyg_model as pyg_model
 from heterophily.prediction.auto import auto as auto

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
 
-from heterophily.cli.app import main
+from heterophily.cli.app import app, main
 
 
 def test_help_lists_the_verbs(capsys: pytest.CaptureFixture[str]) -> None:
@@ -14,6 +17,49 @@ def test_help_lists_the_verbs(capsys: pytest.CaptureFixture[str]) -> None:
     text = capsys.readouterr().out
     for verb in ("demo", "data", "convert"):
         assert verb in text
+
+
+@pytest.mark.parametrize(
+    "group", [[], ["data"], ["runs"], ["paper"], ["paper", "figure"]], ids=" ".join
+)
+def test_a_group_alone_shows_its_help_and_succeeds(
+    group: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(group) == 0
+    captured = capsys.readouterr()
+    assert f"Usage: {' '.join(['heterophily', *group])} [OPTIONS] COMMAND" in captured.out
+    assert captured.err == ""
+
+
+def every_command() -> Iterator[tuple[str, Any]]:
+    """All commands with their names, those of groups included."""
+
+    def walk(name: str, command: Any) -> Iterator[tuple[str, Any]]:
+        if hasattr(command, "commands"):
+            for word, below in command.commands.items():
+                yield from walk(f"{name} {word}".strip(), below)
+        else:
+            yield name, command
+
+    yield from walk("", typer.main.get_command(app))
+
+
+def test_no_help_text_has_brackets_that_the_terminal_would_swallow() -> None:
+    for name, command in every_command():
+        for parameter in command.params:
+            assert "[" not in (parameter.help or ""), f"{name} {parameter.name}"
+
+
+def test_help_shows_defaults_that_are_decided_later(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["train", "--help"]) == 0
+    text = " ".join(capsys.readouterr().out.replace("│", " ").split())
+    assert "Number of runs. [default: (10; with fixed splits, each split once)]" in text
+    assert "[default: (one per core)]" in text
+
+
+def test_tune_does_not_offer_auto(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["tune", "--help"]) == 0
+    assert "Or auto" not in capsys.readouterr().out
 
 
 def test_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
@@ -59,7 +105,9 @@ def test_memory_that_torch_does_not_get_is_one_line(
 ) -> None:
     import torch
 
-    monkeypatch.setattr("heterophily.cli.sources.open_source", lambda *_, **__: torch.empty(2**55))
+    monkeypatch.setattr(
+        "heterophily.data.source.GraphSource.open", lambda *_, **__: torch.empty(2**55)
+    )
     assert main(["diagnose", "karate"]) == 2
     told = capsys.readouterr().err
     assert told.startswith("error: not enough memory")

@@ -11,8 +11,11 @@ from pathlib import Path
 import pytest
 import typer
 
-from heterophily.cli.demo import demo
+from heterophily.cli.app import main
+from heterophily.cli.demo import DIGITS_COMMAND, demo, digits
 from heterophily.cli.diagnose import diagnose
+from heterophily.data.graph import same_content
+from heterophily.data.npz import read_npz
 from heterophily.errors import HeterophilyError, InputError
 
 APP = typer.Typer(pretty_exceptions_enable=False)
@@ -125,8 +128,16 @@ def test_output_that_knows_only_ascii_gets_question_marks(monkeypatch: pytest.Mo
     assert b"S_agg(?X)" in raw.getvalue()
 
 
-def test_demo_shows_three_graphs_and_three_verdicts(capsys) -> None:
+def test_demo_shows_three_graphs_and_three_verdicts_and_commands_that_work(
+    capsys, monkeypatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
     demo()
     text = capsys.readouterr().out
     for words in ("Heterophilic but harmless:", "Homophilic:", "Harmful heterophily"):
         assert text.count(words) == 1
+    first, second = text.split(f"  {DIGITS_COMMAND} && ")
+    assert "heterophily train acm-gcn digits.npz --splits random --repeats 10\n" in second
+    assert "digits.npz" not in first
+    assert main(shlex.split(DIGITS_COMMAND)[1:]) == 0
+    assert same_content(read_npz("digits.npz"), digits())

@@ -1,10 +1,15 @@
 import csv
 import json
+from dataclasses import replace
 
 import pytest
 from cli.ring import CLASSES, call, write
 
+from heterophily.cli.predict import check_order
+from heterophily.cli.trained import open_for
+from heterophily.data.source import GraphSource
 from heterophily.errors import HeterophilyError
+from heterophily.prediction.folder import load_model
 
 
 @pytest.fixture(scope="module")
@@ -32,12 +37,37 @@ def test_predictions_are_written_for_every_node(place, tmp_path):
     text = call("predict", place / "acm-gcn", *tables, "--out", out)
     assert "acm-gcn on edges: 40 nodes" in text
     rows = rows_of(out)
-    assert [row["node"] for row in rows] == [f"n{i}" for i in range(40)]
+    assert [row["rank"] for row in rows] == [str(i + 1) for i in range(40)]
+    found = [float(row["p(bees)"]) for row in rows]
+    assert found == sorted(found, reverse=True)
+    assert "ranked by the probability of bees, highest first" in text
     assert {"p(ants)", "p(bees)", "channel(low)", "channel(high)", "channel(identity)"} <= set(
         rows[0]
     )
-    right = sum(row["label"] == CLASSES[i % 2] for i, row in enumerate(rows))
+    right = sum(row["label"] == CLASSES[int(row["node"][1:]) % 2] for row in rows)
     assert right > 30
+
+
+def test_the_order_of_the_nodes_is_kept_on_request(place, tmp_path):
+    tables, out = write(tmp_path), tmp_path / "p.csv"
+    call("predict", place / "acm-gcn", *tables, "--out", out, "--order", "nodes")
+    rows = rows_of(out)
+    assert [row["node"] for row in rows] == [f"n{i}" for i in range(40)]
+    best = min(rows, key=lambda row: int(row["rank"]))
+    assert best["p(bees)"] == max(row["p(bees)"] for row in rows)
+    with pytest.raises(HeterophilyError, match="unknown order 'size'"):
+        call("predict", place / "acm-gcn", *tables, "--order", "size")
+
+
+def test_the_rarer_class_of_training_is_ranked(place):
+    model = load_model(place / "acm-gcn")
+    for sizes, wanted in (((9, 10), 0), ((10, 9), 1), ((10, 10), 1)):
+        card = {**model.card, "class_sizes": dict(zip(CLASSES, sizes, strict=True))}
+        assert check_order(None, replace(model, card=card)) == wanted
+    three = replace(model, class_names=("a", "b", "c"))
+    assert check_order("nodes", three) is None
+    with pytest.raises(HeterophilyError, match="--order rank is for two classes"):
+        check_order("rank", three)
 
 
 def test_labels_are_not_needed_and_not_used(place, tmp_path):
@@ -67,8 +97,7 @@ def test_json_has_the_rows(place, tmp_path):
 @pytest.mark.parametrize(
     ("model", "changes", "message"),
     [
-        ("acm-gcn", {"columns": ("a",)}, "lacks the feature column 'b'"),
-        ("acm-gcn", {"columns": ("a", "b", "c")}, "--ignore c"),
+        ("acm-gcn", {"columns": ("c",)}, "none of the columns that the model was trained with"),
         ("acm-gcn+", {"num_nodes": 41}, "acm-gcn\\+ has a weight for every node"),
         ("nothing", {}, "no such model folder"),
     ],
@@ -79,9 +108,12 @@ def test_what_does_not_fit_is_one_sentence(place, tmp_path, model, changes, mess
     assert "\n" not in str(caught.value)
 
 
-def test_an_extra_column_can_be_ignored(place, tmp_path):
-    tables = write(tmp_path, columns=("a", "b", "c"))
-    assert "40 nodes" in call("predict", place / "acm-gcn", *tables, "--ignore", "c")
+def test_extra_and_missing_columns_are_named(place, tmp_path):
+    tables = write(tmp_path, columns=("a", "c"))
+    data = json.loads(call("predict", place / "acm-gcn", *tables, "--json"))
+    remarks = " ".join(data["remarks"])
+    assert "ignored: 'team', 'c'" in remarks
+    assert "column 'b' is not in the table: it counts as missing for every node" in remarks
 
 
 def test_an_output_of_another_kind_is_refused(place, tmp_path):
@@ -90,9 +122,6 @@ def test_an_output_of_another_kind_is_refused(place, tmp_path):
 
 
 def test_tables_are_encoded_as_in_training(tmp_path):
-    from heterophily.cli.predict import open_for
-    from heterophily.prediction.folder import load_model
-
     def tables(folder, shift):
         folder.mkdir()
         ring = "".join(f"n{k},n{(k + 1) % 40}\n" for k in range(40))
@@ -110,7 +139,8 @@ def test_tables_are_encoded_as_in_training(tmp_path):
     graphs = []
     for name, shift in (("b", 0), ("c", 1000)):
         edges, nodes = tables(tmp_path / name, shift)
-        graphs.append(open_for(loaded, None, edges, nodes, "", None, True, with_labels=False)[0])
+        source = GraphSource(edges=str(edges), nodes=str(nodes))
+        graphs.append(open_for(loaded, source, with_labels=False))
     same, shifted = graphs
     assert same.content_hash != shifted.content_hash
     assert same.feature_names == ("age", "city=Bern", "city=Oslo", "city=Rome")

@@ -14,7 +14,7 @@ from heterophily.data.graph import Graph
 from heterophily.data.synthetic.edge_homophily import edge_homophily_graph
 from heterophily.diagnosis.diagnose import diagnose, safe_name
 from heterophily.errors import InputError
-from heterophily.metrics.catalog import METRICS
+from heterophily.metrics.catalog import LINEAR, METRICS
 
 KEYS = ["graph", "verdict", "metrics", "probe", "next"]
 
@@ -75,20 +75,20 @@ def test_generated_graphs_get_the_verdict_they_were_made_for(homophily, noise, k
 def test_data_has_the_five_keys_and_all_metrics_in_order() -> None:
     data = json.loads(json.dumps(diagnose(blobs()).to_dict(), allow_nan=False))
     assert list(data) == KEYS
-    assert list(data["metrics"]) == list(METRICS)
+    assert list(data["metrics"]) == list(LINEAR)
     assert all(isinstance(value, float) for value in data["metrics"].values())
     assert list(data["probe"]["gains"]) == ["neighbours", "structure", "labels", "all"]
     assert list(data["probe"]["gain"]) == ["source", "difference", "interval", "p_value"]
     assert set(data["probe"]["scores"]) == {"largest class", "linear", "trees"}
     assert data["graph"]["nodes"] == 120
     assert data["verdict"]["helpful"]
-    assert data["next"]["command"].startswith("heterophily train gcn synthetic.npz ")
+    assert data["next"]["command"].startswith("heterophily.train('gcn', graph, ")
 
 
 def test_metrics_are_those_of_the_table() -> None:
     graph = blobs()
     values = diagnose(graph, quick=True).metrics.values
-    assert values == {name: metric(graph) for name, metric in METRICS.items()}
+    assert values == {name: METRICS[name](graph) for name in LINEAR}
 
 
 def test_quick_asks_linear_classifiers_only_and_says_so() -> None:
@@ -116,7 +116,7 @@ def test_partly_labelled_graph_says_so_and_gives_spreads() -> None:
     assert found.verdict.kind == "homophilic"
     assert any(note.startswith("80 of 120 nodes are labelled") for note in found.notes)
     assert found.spreads is not None
-    assert set(found.spreads) == set(METRICS)
+    assert set(found.spreads) == set(LINEAR)
     assert "±" in str(found).partition("edge homophily ")[2].splitlines()[0]
 
 
@@ -132,12 +132,11 @@ def test_a_large_graph_gets_no_spreads_and_its_note_promises_none(monkeypatch) -
     assert "±" not in str(found)
 
 
-def test_next_command_names_the_catalog_graph_or_a_file_to_write() -> None:
+def test_next_command_names_the_graph_as_the_shell_or_python_knows_it() -> None:
     assert " davis " in diagnose(load("davis"), quick=True).next.command
     impostor = blobs(name="davis")
     found = diagnose(impostor, quick=True)
-    assert " davis.npz " in found.next.command
-    assert "write_graph" in found.next.why
+    assert found.next.command.startswith("heterophily.train('gcn', graph, ")
     assert " --edges e.csv " in diagnose(impostor, quick=True, source="--edges e.csv").next.command
 
 
@@ -183,7 +182,7 @@ def test_four_labelled_nodes_are_too_few_and_the_answer_says_how_many_would_do()
     assert found.verdict.kind == "too-few"
     assert found.verdict.labels_needed == 100
     assert any("needs 15 labelled nodes" in note for note in found.notes)
-    assert found.next.command.startswith("heterophily train auto ")
+    assert found.next.command == "heterophily.auto(graph)"
     assert "Too few labels to tell: with 4 labelled nodes" in str(found)
 
 
@@ -220,7 +219,7 @@ def test_text_has_its_parts_in_order_and_fits_a_hundred_columns() -> None:
         "Best without the graph",
         "edge homophily ",
         "Next: ",
-        "heterophily train",
+        "heterophily.train(",
     ]
     places = [text.find(part) for part in parts]
     assert -1 not in places

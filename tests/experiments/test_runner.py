@@ -13,11 +13,15 @@ from heterophily.errors import InputError, UnknownNameError
 from heterophily.experiments.presets import Recipe
 from heterophily.experiments.runner import StudyPlan, plan_study, run_study
 from heterophily.experiments.study import Study, study
+from heterophily.experiments.table import TableResult
 from heterophily.experiments.train import train
+from heterophily.report.tables import EARLIER, cell_text, numerics_lines, summary_lines
 from heterophily.runs.complete import complete
 from heterophily.runs.executors.in_process import InProcess
 from heterophily.runs.executors.local import LocalProcesses
 from heterophily.runs.plan import Planner
+from heterophily.runs.run import NUMERICS
+from heterophily.runs.stores.base import Store
 from heterophily.runs.stores.url import open_store
 from heterophily.training.config import TrainConfig
 
@@ -139,6 +143,27 @@ def test_an_unfinished_search_has_no_value_yet(mine: Study, tmp_path: Path) -> N
         result = planned.result(store)
     assert [cell.mean for cell in result.cells] == [None, None]
     assert result.cells[0].remark == "4 of 6 runs of the search are finished"
+
+
+def test_runs_of_earlier_numerics_are_shown_and_marked_until_they_are_trained_again(
+    mine: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def trained(store: Store) -> TableResult:
+        space = tmp_path / "space.toml"
+        how = {"space": space, "executor": InProcess(), "repeats": 3, "engine": "torch"}
+        return run_study(mine, store, protocol="validated", **how)
+
+    with open_store(tmp_path / "runs.sqlite") as store:
+        before = trained(store)
+        monkeypatch.setitem(NUMERICS, "torch", 2)
+        shown = plan(mine, tmp_path).result(store)
+        assert [cell.test for cell in shown.cells] == [cell.test for cell in before.cells]
+        assert {cell.earlier_numerics for cell in shown.cells} == {("torch 1",)}
+        assert cell_text(shown.cells[0]).endswith(EARLIER)
+        assert "torch 1 in 2" in " ".join(summary_lines(shown))
+        again = trained(store)
+        assert {cell.numerics for cell in again.cells} == {("torch 2",)}
+        assert not numerics_lines(again)
 
 
 def test_the_published_protocol_uses_the_printed_optimum(data_folder: Path) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -24,9 +25,10 @@ def dense(features):
 
 
 def test_rows_are_divided_by_their_absolute_sum_and_zero_rows_stay_zero(graph):
-    rows = dense(GraphInputs.from_graph(graph, InputOptions()).features)
+    counts = InputOptions(features="counts")
+    rows = dense(GraphInputs.from_graph(graph, counts).features)
     assert rows.tolist() == [[0.5, 0, 0, 0, 0.5], [0] * 5, [0, -0.25, 0.75, 0, 0]]
-    raw = GraphInputs.from_graph(graph, InputOptions(row_normalize=False)).features
+    raw = GraphInputs.from_graph(graph, replace(counts, row_normalize=False)).features
     assert dense(raw)[0].tolist() == [2, 0, 0, 0, 2]
 
 

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from heterophily.data.graph import Graph
 from heterophily.errors import InputError, UnknownNameError
-from heterophily.metrics.catalog import FEATURE_METRICS, LABEL_METRICS, METRICS, compute_metrics
+from heterophily.metrics.catalog import LINEAR, METRICS, compute_metrics
 
 NO_EDGES = ([], np.zeros(0, int))
 FEATURES = np.eye(4)[:, :3]
@@ -21,6 +21,13 @@ EDGE_METRICS = (
     "class_homophily",
     "adjusted_homophily",
     "label_informativeness",
+    "unbiased_homophily",
+    "two_hop_homophily",
+    "effective_homophily",
+    "neighbourhood_identifiability",
+    "neighbourhood_contrast",
+    "structural_homophily",
+    "generalized_edge_homophily",
 )
 
 
@@ -59,11 +66,11 @@ def test_renaming_the_classes_changes_nothing(name: str) -> None:
 
 @pytest.mark.parametrize("name", METRICS)
 def test_values_stay_in_their_range(name: str) -> None:
-    low = -1.0 if name == "adjusted_homophily" else 0.0
+    low, high = METRICS[name].range
     for seed in range(10):
         value = METRICS[name](random_graph(seed))
         assert type(value) is float
-        assert low <= value <= 1.0
+        assert low <= value <= high
 
 
 @pytest.mark.parametrize("name", EDGE_METRICS)
@@ -83,10 +90,19 @@ def test_weights_of_one_are_no_weights(name: str) -> None:
 
 # A bad graph, and the metrics that are nevertheless defined on it with their values.
 CASES: dict[str, tuple[Graph, dict[str, float]]] = {
-    "no labels": (Graph.from_edges([0, 1], [1, 2], num_nodes=4, features=FEATURES), {}),
+    "no labels": (
+        Graph.from_edges([0, 1], [1, 2], num_nodes=4, features=FEATURES),
+        {"generalized_edge_homophily": 0.0},
+    ),
     "one class": (
         Graph.from_edges([0, 1], [1, 2], labels=[0] * 4, features=FEATURES),
-        {"edge_homophily": 1.0, "node_homophily": 1.0},
+        {
+            "edge_homophily": 1.0,
+            "node_homophily": 1.0,
+            "two_hop_homophily": 1.0,
+            "effective_homophily": 1.0,
+            "generalized_edge_homophily": 0.0,
+        },
     ),
     "a class with one node": (
         Graph.from_edges([0, 1, 2], [1, 2, 3], labels=[0, 0, 0, 1], features=FEATURES),
@@ -101,6 +117,13 @@ CASES: dict[str, tuple[Graph, dict[str, float]]] = {
             "aggregation_similarity": 1.0,
             "feature_similarity": 1.0,
             "diversification_distinguishability": 0.75,
+            "unbiased_homophily": -1.0,
+            "two_hop_homophily": 1 / 2,
+            "effective_homophily": 19 / 24,
+            "neighbourhood_identifiability": 0.5920788902450957,
+            "neighbourhood_contrast": 0.032543690979272566,
+            "structural_homophily": 1 - 0.5 * np.std([1, 1, 0.5]) / 0.5,
+            "generalized_edge_homophily": 0.0,
         },
     ),
     "no edges": (
@@ -116,6 +139,7 @@ CASES: dict[str, tuple[Graph, dict[str, float]]] = {
     "labels only on isolated nodes": (
         Graph.from_edges([2], [3], labels=[0, 1, -1, -1], features=FEATURES),
         {
+            "generalized_edge_homophily": 0.0,
             "aggregation_homophily": 1.0,
             "modified_aggregation_homophily": 1.0,
             "aggregation_similarity": 1.0,
@@ -133,6 +157,12 @@ CASES: dict[str, tuple[Graph, dict[str, float]]] = {
             "label_informativeness": 0.0817041659455,
             "aggregation_homophily": 1.0,
             "modified_aggregation_homophily": 1.0,
+            "unbiased_homophily": 1 / 3,
+            "two_hop_homophily": 0.0,
+            "effective_homophily": 3 / 4,
+            "neighbourhood_identifiability": 0.8504896251021614,
+            "neighbourhood_contrast": 1 / 4,
+            "structural_homophily": 1 / 2,
         },
     ),
     "no nodes": (Graph.from_edges(*NO_EDGES), {}),
@@ -156,7 +186,7 @@ def test_bad_input_has_a_defined_value_or_one_clear_sentence(case: str, name: st
 @pytest.mark.parametrize("case", CASES)
 def test_all_at_once_gives_a_number_or_a_reason_and_never_nan(case: str) -> None:
     graph, defined = CASES[case]
-    result = compute_metrics(graph)
+    result = compute_metrics(graph, names=METRICS)
     assert list(result.values) == list(METRICS)
     assert {name for name, value in result.values.items() if value is not None} == set(defined)
     assert set(result.reasons) == set(METRICS) - set(defined)
@@ -170,11 +200,15 @@ def test_metrics_are_chosen_by_name() -> None:
         compute_metrics(random_graph(0), names=["edge_homophilly"])
 
 
+def test_metrics_that_cost_more_than_linear_time_are_computed_only_by_name() -> None:
+    assert set(METRICS) - set(LINEAR) == {"generalized_edge_homophily"}
+    assert list(compute_metrics(random_graph(0)).values) == list(LINEAR)
+
+
 def test_label_metrics_need_no_features() -> None:
     graph = random_graph(0).replace(features=None)
-    result = compute_metrics(graph)
-    assert set(result.reasons) == set(FEATURE_METRICS)
-    assert all(result[name] is not None for name in LABEL_METRICS)
+    result = compute_metrics(graph, names=METRICS)
+    assert set(result.reasons) == {m.name for m in METRICS.values() if m.needs == "features"}
 
 
 def test_threads_that_share_graphs_get_the_metrics_of_one_thread() -> None:

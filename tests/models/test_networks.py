@@ -201,7 +201,8 @@ def transcription(options):
 
 
 def build(name, changes, graph):
-    spec = MODELS[name].with_options(**{"hidden": HIDDEN, "dropout": 0.5, **changes})
+    given = {"hidden": HIDDEN, "dropout": 0.5, "features": "counts", **changes}
+    spec = MODELS[name].with_options(**given)
     inputs = GraphInputs.from_graph(graph, spec.inputs, dtype=torch.float64)
     torch.manual_seed(3)
     model = spec.build(num_nodes=N, num_features=F, num_classes=C).double()

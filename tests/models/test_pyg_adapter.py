@@ -47,7 +47,8 @@ def sizes(graph):
 @pytest.mark.parametrize("is_sparse", [True, False])
 def test_the_module_sees_dense_features_and_both_directions_of_every_edge(is_sparse):
     graph = small_graph(is_sparse=is_sparse)
-    inputs = GraphInputs.from_graph(graph, pyg_model(Neighbours).inputs, dtype=torch.float64)
+    spec = pyg_model(Neighbours).with_options(features="counts")
+    inputs = GraphInputs.from_graph(graph, spec.inputs, dtype=torch.float64)
     x, edge_index = pyg_tensors(inputs)
     wanted = graph.features.toarray() if is_sparse else np.array(graph.features)
     sums = np.abs(wanted).sum(1, keepdims=True)

@@ -37,7 +37,7 @@ def test_time_that_is_up_at_once_still_leaves_one_finalist():
     finalists = search.run(candidates(0.5, 0.9))
     assert len(search.trials) == 1
     assert len(finalists) == 1
-    assert finalists[0].splits == 5
+    assert finalists[0].splits == 1
 
 
 def drawn(price, skill):

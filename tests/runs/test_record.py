@@ -47,6 +47,26 @@ def test_the_numerics_version_of_its_engine_is_part_of_the_key(
     assert some_run(3, engine="native").key == other
 
 
+def test_a_record_says_which_numerics_its_key_belongs_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    record = some_record(3)
+    assert record.numerics == records.NUMERICS["torch"]
+    monkeypatch.setitem(records.NUMERICS, "torch", records.NUMERICS["torch"] + 1)
+    assert record.is_consistent
+    assert record.numerics == records.NUMERICS["torch"] - 1
+    assert some_run(3).earlier_keys[0] == record.key
+    assert not replace(record, key="0" * 64).is_consistent
+
+
+@pytest.mark.parametrize("engine", ["native", "torch"])
+def test_a_record_names_its_engine_with_numerics_and_instruction_set(engine: str) -> None:
+    run = some_run(1, engine=engine)
+    record = Record.of(run, some_outcome(run))
+    name, _, where = record.versions["engine"].partition("/")
+    assert name == f"{engine}-{records.NUMERICS[engine]}"
+    assert where
+    assert replace(record, versions={}).is_consistent  # where it ran is not part of the key
+
+
 def test_names_are_not_part_of_the_key() -> None:
     run = some_run(3)
     assert replace(run, model="gcn", graph=GraphRef("circle", "f" * 64)).key == run.key

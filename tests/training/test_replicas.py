@@ -3,6 +3,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 from dataclasses import replace
 from functools import partial
@@ -86,9 +87,15 @@ def test_error_inside_a_replica_is_raised_here(problem, models, workers):
         fit_replicas(replicas, problem.inputs, problem.labels, workers=workers)
 
 
-def test_builder_that_cannot_travel_is_refused(problem):
-    replicas = replicas_of(problem, lambda: torch.nn.Linear(6, 3), 2)
-    with pytest.raises(InputError, match="module-level function, or pass workers=1"):
+def test_builder_that_cannot_travel_is_refused(problem, models):
+    lock = threading.Lock()
+
+    def build():
+        with lock:
+            return models.TinyMlp(6, 3)
+
+    replicas = replicas_of(problem, build, 2)
+    with pytest.raises(InputError, match=r"cannot be sent to a worker process .*pass workers=1"):
         fit_replicas(replicas, problem.inputs, problem.labels, workers=2)
     assert len(fit_replicas(replicas, problem.inputs, problem.labels, workers=1)) == 2
 
@@ -118,22 +125,21 @@ SCRIPT = """
     from heterophily.training.config import TrainConfig
     from heterophily.training.replicas import Replica, fit_replicas
 
-    if __name__ == "__main__":
-        # A shell that starts the tests in the background makes them, and us, ignore Ctrl-C.
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        if "elsewhere" in sys.argv:  # the system hands the signal to another thread than ours
-            threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
-            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        inputs, labels = torch.randn(60, 6), (torch.arange(60) % 3).numpy()
-        split = random_splits(labels, repeats=1, seed=0)[0]
-        config = TrainConfig(max_epochs=5)
-        quick = Replica(partial(tiny_models.TinyMlp, 6, 3), split, config, 0)
-        slow = Replica(partial(tiny_models.reports_and_sleeps, sys.argv[2]), split, config, 0)
-        def note(finished, total):
-            open(sys.argv[3], "w").close()
+    # A shell that starts the tests in the background makes them, and us, ignore Ctrl-C.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    if "elsewhere" in sys.argv:  # the system hands the signal to another thread than ours
+        threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    inputs, labels = torch.randn(60, 6), (torch.arange(60) % 3).numpy()
+    split = random_splits(labels, repeats=1, seed=0)[0]
+    config = TrainConfig(max_epochs=5)
+    quick = Replica(partial(tiny_models.TinyMlp, 6, 3), split, config, 0)
+    slow = Replica(partial(tiny_models.reports_and_sleeps, sys.argv[2]), split, config, 0)
+    def note(finished, total):
+        open(sys.argv[3], "w").close()
 
-        results = fit_replicas([slow, quick], inputs, labels, workers=2, progress=note)
-        print(sorted(results.by_replica), results.interrupted)
+    results = fit_replicas([slow, quick], inputs, labels, workers=2, progress=note)
+    print(sorted(results.by_replica), results.interrupted)
 """
 
 

@@ -6,10 +6,11 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
-from web.conftest import Live
+from web.conftest import Live, free_port, running, use_obedient_workers, wait_for
 
 pytest.importorskip("selenium", reason="selenium is not installed")
 from selenium import webdriver
@@ -18,6 +19,8 @@ from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
+
+from heterophily.web.settings import WebSettings
 
 SECONDS = 120
 HOSTILE = "<img src=x onerror=window.hacked=1>"
@@ -284,3 +287,52 @@ def test_the_switch_changes_the_theme_and_is_remembered(page: Page) -> None:
     page.open("results")
     assert page.script(theme) != before
     page.script("localStorage.clear()")
+
+
+@pytest.fixture
+def slow(browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Page]:
+    """A page whose workers take as long as they are told."""
+    use_obedient_workers(monkeypatch)
+    settings = WebSettings(tmp_path / "work", tmp_path / "runs.sqlite", port=free_port())
+    with running(settings) as live:
+        yield Page(browser, live)
+        live.stop_all()
+
+
+def test_an_upload_that_is_read_is_listed_and_can_be_cancelled(slow: Page) -> None:
+    server = slow.live.app.state.server
+    graph, _ = server.folder.make("graphs")
+    job = server.jobs.submit(
+        "import", {"steps": 600, "seconds": 0.1, "title": "endless"}, graph=graph
+    )
+    slow.open("graph")
+    assert "Reading endless" in slow.text(f'#at-work [data-job="{job.id}"]')
+    assert slow.one("#at-work button").get_attribute("aria-label") == "Cancel: Reading endless"
+    slow.one("#at-work button").click()
+    slow.wait(lambda: not slow.all("#at-work li"))
+    assert wait_for(job, "stopped") == "stopped"
+
+
+def test_with_a_token_the_address_lets_the_browser_in_and_without_it_nothing_is_shown(
+    browser: Any, tmp_path: Path
+) -> None:
+    settings = WebSettings(
+        tmp_path / "work", tmp_path / "runs.sqlite", port=free_port(), token="right-and-long"
+    )
+    with running(settings) as live:
+        page = Page(browser, live)
+        browser.get(live.url)
+        assert "this page needs its token" in page.text("body")
+        browser.get(f"{live.url}/?token=wrong")
+        assert "this page needs its token" in page.text("body")
+        browser.get(f"{live.url}/?token=right-and-long#graph")
+        assert page.text(".drop h2") == "Drop your graph here"
+        assert "token" not in browser.current_url
+        assert page.script("return document.cookie") == ""  # scripts cannot read it
+        page.button("karate").click()
+        assert page.text("#verdict").endswith(".")
+        browser.delete_all_cookies()
+        browser.get("about:blank")
+        browser.get(f"{live.url}/#graph")
+        assert "this page needs its token" in page.text("body")
+    browser.get_log("browser")  # the browser notes every refused request

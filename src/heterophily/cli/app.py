@@ -19,6 +19,7 @@ from heterophily.cli import (
     figures,
     generate,
     info,
+    panels,
     paper,
     predict,
     report,
@@ -29,29 +30,31 @@ from heterophily.cli import (
 )
 from heterophily.errors import OUT_OF_MEMORY, HeterophilyError, is_out_of_memory
 
+YOUR_GRAPH, TRY, PAPER = "Your graph", "To begin with", "Datasets, the paper, stored runs"
+
 app = typer.Typer(
-    no_args_is_help=True,
+    invoke_without_command=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("demo")(demo.demo)
-app.command("diagnose")(diagnose.diagnose)
-app.command("report")(report.report)
-app.command("train")(train.train)
-app.command("predict")(predict.predict)
-app.command("explain")(explain.explain)
-app.command("compare")(compare.compare)
-app.command("tune")(tune.tune)
-app.command("convert")(convert.convert)
-app.command("generate")(generate.generate)
-app.command("serve")(serve.serve)
-app.command("info")(info.info)
-app.add_typer(data.app, name="data")
+app.command("demo", rich_help_panel=TRY)(demo.demo)
+app.command("diagnose", rich_help_panel=YOUR_GRAPH)(diagnose.diagnose)
+app.command("report", rich_help_panel=YOUR_GRAPH)(report.report)
+app.command("train", rich_help_panel=YOUR_GRAPH)(train.train)
+app.command("predict", rich_help_panel=YOUR_GRAPH)(predict.predict)
+app.command("explain", rich_help_panel=YOUR_GRAPH)(explain.explain)
+app.command("compare", rich_help_panel=YOUR_GRAPH)(compare.compare)
+app.command("tune", rich_help_panel=YOUR_GRAPH)(tune.tune)
+app.command("convert", rich_help_panel=YOUR_GRAPH)(convert.convert)
+app.command("generate", rich_help_panel=TRY)(generate.generate)
+app.command("serve", rich_help_panel=TRY)(serve.serve)
+app.command("info", rich_help_panel=TRY)(info.info)
+app.add_typer(data.app, name="data", rich_help_panel=PAPER)
 figures.add_to(figure.app)
 paper.app.add_typer(figure.app, name="figure")
-app.add_typer(paper.app, name="paper")
-app.add_typer(runs.app, name="runs")
+app.add_typer(paper.app, name="paper", rich_help_panel=PAPER)
+app.add_typer(runs.app, name="runs", rich_help_panel=PAPER)
 
 
 def _print_version(value: bool) -> None:
@@ -64,11 +67,13 @@ def _print_version(value: bool) -> None:
 
 @app.callback()
 def _options(
+    context: typer.Context,
     version: bool = typer.Option(
         False, "--version", callback=_print_version, is_eager=True, help="Print the version."
     ),
 ) -> None:
     """Is my heterophily harmful, which model should I use, and why?"""
+    panels.show_help(context)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

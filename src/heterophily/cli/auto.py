@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 import time
 from collections.abc import Mapping
@@ -11,27 +10,27 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from heterophily.cli.columns import columns_of, print_reading
 from heterophily.cli.train import calibration_text
+from heterophily.cli.trained import kept_facts, predict_command
 from heterophily.errors import InputError
 
 if TYPE_CHECKING:
-    from heterophily.data.graph import Graph
+    from heterophily.data.source import GraphSource
     from heterophily.prediction.auto import AutoResult
     from heterophily.prediction.model import TrainedModel
 
 SHOWN = 8  # candidates in the printed table
-_NOT_KEPT = ("edges", "nodes", "split")  # of the reading options: they name files of today
 
 
 def train_auto(
-    graph: Graph,
+    source: GraphSource,
     *,
-    source: str | None,
-    read: Mapping[str, Any],
     splits: str,
     out: Path | None,
     overwrite: bool,
     as_json: bool,
+    all_columns: bool,
     how: Mapping[str, Any],
 ) -> None:
     """Run the recipe and print why, what and how good."""
@@ -40,6 +39,9 @@ def train_auto(
     from heterophily.prediction.folder import save_model
     from heterophily.training.progress import progress_bar
 
+    graph = source.open()
+    if not as_json:
+        print_reading(source, graph, all_columns=all_columns)
     if splits not in ("random", "fixed"):
         raise InputError(f"--splits {splits}: auto knows random (its own folds) and fixed")
     if splits == "fixed" and graph.splits is None:
@@ -65,8 +67,8 @@ def train_auto(
         result,
         rule=rule,
         seed=how["seed"],
-        feature_names=feature_names(read),
-        extra={"read": reading(read)},
+        feature_names=graph.feature_names,
+        extra=kept_facts(source, graph),
     )
     if out is not None:
         save_model(out, model, overwrite=overwrite)
@@ -74,10 +76,11 @@ def train_auto(
         import json
 
         folder = None if out is None else str(out)
-        print(json.dumps({**result.to_dict(), "model_folder": folder}))
+        data = {**result.to_dict(), "columns": columns_of(graph), "model_folder": folder}
+        print(json.dumps(data))
     else:
         _print(result, model, seconds=time.monotonic() - start)
-        _print_next(model, out, source, read)
+        _print_next(model, out, source)
     for note in result.notes:
         print(f"note: {note}", file=sys.stderr)
     if splits == "random" and graph.splits is not None:
@@ -92,33 +95,8 @@ def train_auto(
         raise typer.Exit(130)
 
 
-def reading(read: Mapping[str, Any]) -> dict[str, Any]:
-    """Return how tables were read, for the card: ``predict`` reads in the same way."""
-    kept = {key: value for key, value in read.items() if key not in _NOT_KEPT}
-    return {key: value for key, value in kept.items() if value or key == "has_header"}
-
-
-def feature_names(read: Mapping[str, Any]) -> tuple[str, ...] | None:
-    """Return the names of the feature columns when the graph came from tables."""
-    if read["nodes"] is None:
-        return None
-    from heterophily.cli.sources import column_names, delimiter_of
-    from heterophily.prediction.columns import feature_columns, open_table
-
-    table = open_table(
-        read["nodes"], delimiter=delimiter_of(read["delimiter"]), has_header=read["has_header"]
-    )
-    return feature_columns(
-        table,
-        node_id=read["node_id"],
-        label=read["label"],
-        split=read["split"],
-        features=None if read["features"] is None else column_names(read["features"]),
-        ignore=column_names(read["ignore"]),
-    )
-
-
 def _print(result: AutoResult, model: TrainedModel, *, seconds: float) -> None:
+    from heterophily.data.wording import count
     from heterophily.evaluation.scores import SCORE_TITLES
     from heterophily.report.evaluation_text import evaluation_lines, score_text
     from heterophily.report.tables import plain
@@ -142,7 +120,7 @@ def _print(result: AutoResult, model: TrainedModel, *, seconds: float) -> None:
     print(plain(["  model", "setting", "splits", f"validation {score}"], rows))
     print(
         f"\nChosen: {model.name}. The ensemble averages {len(result.choice.members)} trained "
-        f"networks of {len(result.choice.trials)} setting(s); their validation {score} is "
+        f"networks of {count(len(result.choice.trials), 'setting')}; their validation {score} is "
         f"{result.choice.score:.4f}."
     )
     estimate = result.estimate
@@ -163,9 +141,7 @@ def _print(result: AutoResult, model: TrainedModel, *, seconds: float) -> None:
     print(f"  {'calibration error':<22} {told}")
 
 
-def _print_next(
-    model: TrainedModel, out: Path | None, source: str | None, read: Mapping[str, Any]
-) -> None:
+def _print_next(model: TrainedModel, out: Path | None, source: GraphSource) -> None:
     if out is None:
         print("\nThe model was not saved; add --out FOLDER to keep it.")
         return
@@ -174,7 +150,4 @@ def _print_next(
     print(
         "New nodes: yes, predict accepts other graphs." if why is None else f"New nodes: no; {why}."
     )
-    words = ["heterophily", "predict", str(out), *([source] if source else [])]
-    for option in ("edges", "nodes"):
-        words += [f"--{option}", str(read[option])] if read[option] is not None else []
-    print(f"Next: {shlex.join([*words, '--out', 'predictions.csv'])}")
+    print(f"Next: {predict_command(out, source)}")

@@ -9,40 +9,68 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from heterophily.cli import sources
+from heterophily.cli import panels, sources
 from heterophily.cli.runs import Engine, Seed, StoreOption, Workers
 from heterophily.cli.train import ScoreOption, Splits
+from heterophily.data.source import GraphSource
 from heterophily.errors import InputError
 
 if TYPE_CHECKING:
-    from heterophily.data.graph import Graph
     from heterophily.experiments.compare import Comparison
 
 DEFAULT_MODELS = "mlp-2,gcn,acm-gcn,acmii-gcn+"
 
 
+@sources.reads_graph
 def compare(
-    graph: sources.GraphArgument = None,
-    models: Annotated[str, typer.Option(help="Models, with commas between.")] = DEFAULT_MODELS,
-    repeats: Annotated[int | None, typer.Option(min=2, help="Splits [default: 10].")] = None,
+    graph: GraphSource,
+    models: Annotated[
+        str, typer.Option(help="Models, with commas between.", rich_help_panel=panels.MODEL)
+    ] = DEFAULT_MODELS,
+    repeats: Annotated[
+        int | None,
+        typer.Option(
+            min=2, help="Number of splits.", show_default="10", rich_help_panel=panels.MODEL
+        ),
+    ] = None,
     splits: Splits = "random",
-    tune: Annotated[bool, typer.Option("--tune", help="Tune each model first.")] = False,
-    space: Annotated[str, typer.Option(help="For --tune: default, paper, or .toml.")] = "default",
-    search: Annotated[str, typer.Option(help="For --tune: grid or adaptive.")] = "grid",
-    trials: Annotated[int | None, typer.Option(min=1, help="For --tune: settings each.")] = None,
-    minutes: Annotated[float | None, typer.Option(help="For --tune: all together.")] = None,
-    seed: Seed = 0,
     score: ScoreOption = "auto",
+    tune: Annotated[
+        bool,
+        typer.Option("--tune", help="Tune each model first.", rich_help_panel=panels.SEARCH),
+    ] = False,
+    minutes: Annotated[
+        float | None,
+        typer.Option(
+            help="With --tune: minutes for all models together.", rich_help_panel=panels.SEARCH
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Write the report data here (.json).", rich_help_panel=panels.OUTPUT),
+    ] = None,
+    json: sources.Json = False,
+    space: Annotated[
+        str,
+        typer.Option(
+            help="With --tune: default, paper, or a .toml file.",
+            rich_help_panel=panels.MORE_SEARCH,
+        ),
+    ] = "default",
+    search: Annotated[
+        str,
+        typer.Option(help="With --tune: grid or adaptive.", rich_help_panel=panels.MORE_SEARCH),
+    ] = "grid",
+    trials: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="With --tune: settings of each model.", rich_help_panel=panels.MORE_SEARCH
+        ),
+    ] = None,
+    seed: Seed = 0,
     workers: Workers = None,
     engine: Engine = "auto",
     store: StoreOption = None,
-    out: Annotated[Path | None, typer.Option(help="Write the report data here (.json).")] = None,
-    edges: sources.Edges = None,
-    nodes: sources.Nodes = None,
-    label: sources.Label = None,
-    data_folder: sources.DataFolder = None,
-    offline: sources.Offline = False,
-    json: sources.Json = False,
 ) -> None:
     """Compare models on the same splits and say which differences are real.
 
@@ -58,7 +86,7 @@ def compare(
     from heterophily.runs.stores.url import open_store
     from heterophily.training.progress import progress_bar
 
-    source = graph_or_name(graph, edges, nodes, label, data_folder, offline)
+    source = sources.name_or_graph(graph)
     with open_store(store) as opened, progress_bar("comparing") as progress:
         result = run(
             source,
@@ -75,8 +103,8 @@ def compare(
             minutes=minutes,
             executor=local(workers),
             watch=None if progress is None else lambda done, total: progress(len(done), total),
-            data_folder=data_folder,
-            offline=offline,
+            data_folder=graph.data_folder,
+            offline=graph.offline,
             engine=engine,
         )
     import json as json_module
@@ -89,22 +117,6 @@ def compare(
         print(json_module.dumps(result.to_dict()))
     else:
         _print(result, is_tuned=tune)
-
-
-def graph_or_name(
-    graph: str | None,
-    edges: Path | None,
-    nodes: Path | None,
-    label: str | None,
-    data_folder: Path | None,
-    offline: bool,
-) -> str | Graph:
-    """Return a name or file that workers can open themselves, or the graph of other sources."""
-    if graph is not None and edges is None and nodes is None and label is None:
-        return graph
-    return sources.open_source(
-        graph, edges=edges, nodes=nodes, label=label, data_folder=data_folder, offline=offline
-    )
 
 
 def safe(name: str) -> str:

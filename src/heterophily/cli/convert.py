@@ -7,63 +7,51 @@ from typing import Annotated
 
 import typer
 
-from heterophily.cli import sources
+from heterophily.cli import panels, sources
+from heterophily.cli.columns import AllColumns, columns_of, print_columns
+from heterophily.data.source import GraphSource
 
 
+@sources.reads_graph
 def convert(
-    graph: sources.GraphArgument = None,
-    edges: sources.Edges = None,
-    nodes: sources.Nodes = None,
-    label: sources.Label = None,
-    source: sources.Source = None,
-    target: sources.Target = None,
-    weight: sources.Weight = None,
-    node_id: sources.NodeId = None,
-    features: sources.Features = None,
-    ignore: sources.Ignore = "",
-    split: sources.SplitColumn = None,
-    delimiter: sources.Delimiter = None,
-    no_header: sources.NoHeader = False,
-    directed: sources.KeepDirection = False,
-    self_loops: sources.KeepLoops = False,
-    data_folder: sources.DataFolder = None,
-    offline: sources.Offline = False,
+    graph: GraphSource,
     out: Annotated[
         Path | None,
-        typer.Option(help="Write here: .npz, .graphml, .gexf, or a folder (edges.csv, nodes.csv)."),
+        typer.Option(
+            help="Write here: .npz, .graphml, .gexf, or a folder (edges.csv, nodes.csv).",
+            rich_help_panel=panels.OUTPUT,
+        ),
+    ] = None,
+    recipe: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write how the graph is read (.toml); every command takes this file as its GRAPH.",
+            rich_help_panel=panels.OUTPUT,
+        ),
     ] = None,
     json: sources.Json = False,
+    all_columns: AllColumns = False,
 ) -> None:
-    """Check a graph file, say what is in it and what was repaired, and convert it with --out."""
+    """Check a graph, say what is in it and what was repaired; convert it with --out.
+
+    With --recipe the options are written to a file, so that they need not be typed again.
+    """
     from heterophily.data.export import check_target, write_graph
 
     if out is not None:
         check_target(out)
-    opened = sources.open_source(
-        graph,
-        edges=edges,
-        nodes=nodes,
-        label=label,
-        source=source,
-        target=target,
-        weight=weight,
-        node_id=node_id,
-        features=features,
-        ignore=ignore,
-        split=split,
-        delimiter=delimiter,
-        has_header=not no_header,
-        keep_direction=directed,
-        keep_self_loops=self_loops,
-        data_folder=data_folder,
-        offline=offline,
-    )
+    opened = graph.open()
+    if recipe is not None:
+        graph.write(recipe)
     written = [] if out is None else write_graph(opened, out)
+    written += [] if recipe is None else [recipe]
     if json:
         import json as json_module
 
-        print(json_module.dumps({**opened.report.to_dict(), "written": [str(p) for p in written]}))
+        data = {**opened.report.to_dict(), "columns": columns_of(opened)}
+        print(json_module.dumps({**data, "written": [str(path) for path in written]}))
         return
     print(opened.report)
+    print_columns(opened, all_columns=all_columns)
     for path in written:
-        print(f"  wrote  {path}")
+        print(f"wrote {path}")

@@ -8,10 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from heterophily.cli.panels import show_help
+
 if TYPE_CHECKING:
     from rich.console import Console
 
-app = typer.Typer(name="data", help="Datasets: list, describe, fetch.", no_args_is_help=True)
+app = typer.Typer(
+    name="data",
+    invoke_without_command=True,
+    callback=show_help,
+    help="Datasets: list, describe, fetch.",
+)
 
 DataFolder = Annotated[
     Path | None,

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
 from heterophily.cli.diagnose import wide_console
+
+if TYPE_CHECKING:
+    from heterophily.data.graph import Graph
+    from heterophily.diagnosis.diagnose import Diagnosis
 
 SHOWN = (
     (
@@ -20,37 +27,57 @@ SHOWN = (
         "neighbours lose what own features know.",
     ),
 )
-DIGITS_HOMOPHILY, DIGITS_NODES = 0.3, 1000
+DIGITS_CLASSES, DIGITS_NODES, DIGITS_HOMOPHILY, DIGITS_DEGREE = 6, 170, 0.3, 10
+DIGITS_COMMAND = (
+    f"heterophily generate digits.npz --base digits --classes {DIGITS_CLASSES} "
+    f"--nodes {DIGITS_NODES} --homophily {DIGITS_HOMOPHILY} --degree {DIGITS_DEGREE}"
+)
+"""What writes the same graph as a file."""
 
 
 def demo() -> None:
     """Diagnose three embedded graphs: harmless, homophilic and harmful. No download."""
-    import numpy as np
     from rich.text import Text
 
     from heterophily.data.catalog import load
-    from heterophily.data.embedded import digits_features
-    from heterophily.data.synthetic.edge_homophily import edge_homophily_graph
     from heterophily.diagnosis.diagnose import diagnose
 
     console = wide_console()
     for name, hint in SHOWN:
-        if name == "digits":
-            features, labels = (part[:DIGITS_NODES] for part in digits_features())
-            graph = edge_homophily_graph(
-                homophily=DIGITS_HOMOPHILY,
-                edges=5 * labels.size,
-                features=features,
-                labels=labels,
-                rng=np.random.default_rng(0),
-                name="digits",
-            )
-        else:
-            graph = load(name)
         console.rule(name, align="left")
         console.print(Text(hint, style="italic"))
         console.print()
-        console.print(diagnose(graph), crop=False)
+        found = (
+            _with_file(diagnose(digits(), source="digits.npz"))
+            if name == "digits"
+            else diagnose(load(name))
+        )
+        console.print(found, crop=False)
         console.print()
-    console.print("Your own graph: heterophily train auto --edges ... --nodes ... --out model")
-    console.print("The argument of the paper: heterophily paper figure synthetic-metrics --quick")
+    print("Your own graph: heterophily train auto --edges EDGES.csv --nodes NODES.csv --out model")
+    print("The argument of the paper: heterophily paper figure synthetic-metrics --quick")
+
+
+def digits() -> Graph:
+    """Return the third graph: images of digits, joined at random with a given homophily."""
+    import numpy as np
+
+    from heterophily.data.synthetic.edge_homophily import edge_homophily_graph
+    from heterophily.data.synthetic.features import open_base, with_classes
+
+    features, labels = with_classes(open_base("digits"), DIGITS_CLASSES)
+    return edge_homophily_graph(
+        homophily=DIGITS_HOMOPHILY,
+        edges=DIGITS_CLASSES * DIGITS_NODES * DIGITS_DEGREE // 2,
+        features=features,
+        labels=labels,
+        nodes_per_class=[DIGITS_NODES] * DIGITS_CLASSES,
+        rng=np.random.default_rng(0),
+        name="digits",
+    )
+
+
+def _with_file(found: Diagnosis) -> Diagnosis:
+    """Let the next command write the file of the graph before it reads it."""
+    command = f"{DIGITS_COMMAND} && {found.next.command}"
+    return replace(found, next=replace(found.next, command=command))

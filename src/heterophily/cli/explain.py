@@ -6,19 +6,17 @@ from typing import Annotated
 
 import typer
 
-from heterophily.cli import sources
-from heterophily.cli.predict import Folder, open_for
+from heterophily.cli import panels, sources
+from heterophily.cli.predict import Folder
+from heterophily.cli.trained import open_for
+from heterophily.data.source import GraphSource
 
 
+@sources.reads_graph
 def explain(
     model: Folder,
-    node: Annotated[str, typer.Option(help="Id of the node.")],
-    graph: sources.GraphArgument = None,
-    edges: sources.Edges = None,
-    nodes: sources.Nodes = None,
-    ignore: sources.Ignore = "",
-    data_folder: sources.DataFolder = None,
-    offline: sources.Offline = False,
+    node: Annotated[str, typer.Option(help="Id of the node.", rich_help_panel=panels.DATA)],
+    graph: GraphSource,
     json: sources.Json = False,
 ) -> None:
     """Say which channel decided on a node, what its neighbours are, and how alike they are."""
@@ -26,10 +24,7 @@ def explain(
     from heterophily.prediction.folder import load_model
 
     loaded = load_model(model)
-    opened, names = open_for(
-        loaded, graph, edges, nodes, ignore, data_folder, offline, with_labels=True
-    )
-    found = run(loaded, opened, node, feature_names=names)
+    found = run(loaded, open_for(loaded, graph, with_labels=True), node)
     if json:
         import json as json_module
 

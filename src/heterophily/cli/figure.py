@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from heterophily.cli import sources
+from heterophily.cli.panels import show_help
 from heterophily.errors import InputError
 
 if TYPE_CHECKING:
@@ -16,18 +17,25 @@ if TYPE_CHECKING:
     from heterophily.experiments.synthetic import SyntheticStudy
     from heterophily.experiments.synthetic_records import Point
 
-app = typer.Typer(no_args_is_help=True, help="Draw the figures of the synthetic experiments.")
+app = typer.Typer(
+    invoke_without_command=True,
+    callback=show_help,
+    help="Draw the figures of the paper; stop any time, the next call goes on.",
+)
 
 QUICK: dict[str, Any] = {"search": "small", "max_epochs": 500}
 QUICK_LEVELS, QUICK_GRAPHS = 7, 3
 DIGITS_NODES = 170  # the embedded digits have 174 or more images of each; no image twice
 
 Base = Annotated[
-    str | None, typer.Option(help="Where features come from: a dataset or digits [cora].")
+    str | None,
+    typer.Option(help="Where features come from: a dataset or digits.", show_default="cora"),
 ]
-Bases = Annotated[str | None, typer.Option(help="Bases, with commas between [six datasets].")]
-Levels = Annotated[int | None, typer.Option(help="Number of homophily levels [all].")]
-Graphs = Annotated[int | None, typer.Option(help="Graphs of each level [10].")]
+Bases = Annotated[
+    str | None, typer.Option(help="Bases, with commas between.", show_default="six datasets")
+]
+Levels = Annotated[int | None, typer.Option(help="Number of homophily levels.", show_default="all")]
+Graphs = Annotated[int | None, typer.Option(help="Graphs of each level.", show_default="10")]
 Quick = Annotated[
     bool, typer.Option("--quick", help="7 levels, 3 graphs, small search, digits: minutes.")
 ]
@@ -37,17 +45,12 @@ Search = Annotated[
 GeneratorName = Annotated[
     str, typer.Option("--generator", help="edge-homophily (the program) or degree-then-edges.")
 ]
-Nodes = Annotated[int | None, typer.Option(help="Nodes per class [400; digits 170].")]
-MaxEpochs = Annotated[int | None, typer.Option(help="Limit on epochs [5000].")]
+Nodes = Annotated[int | None, typer.Option(help="Nodes per class.", show_default="400; digits 170")]
+MaxEpochs = Annotated[int | None, typer.Option(help="Limit on epochs.", show_default="5000")]
 Engine = Annotated[str, typer.Option(help="auto, native or torch.")]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of graphs, splits and training.")]
-Workers = Annotated[int | None, typer.Option(help="Worker processes [one per core].")]
+Workers = Annotated[int | None, typer.Option(help="Worker processes.", show_default="one per core")]
 Out = Annotated[Path, typer.Option(help="Folder for pictures and records.")]
-
-
-@app.callback()
-def _group() -> None:
-    """Draw the figures of the synthetic experiments; stop any time, the next call goes on."""
 
 
 @app.command("synthetic-metrics")

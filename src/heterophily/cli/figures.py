@@ -18,7 +18,8 @@ Graphs = Annotated[
 Models = Annotated[str | None, typer.Option(help="Models, with commas between.")]
 Repeats = Annotated[int | None, typer.Option(min=1, help="Splits on which models are trained.")]
 Splits = Annotated[
-    str | None, typer.Option(help="Split rule [paper-random; with --preset default, random].")
+    str | None,
+    typer.Option(help="Split rule.", show_default="paper-random; with --preset default, random"),
 ]
 Preset = Annotated[
     str, typer.Option(help="paper, paper-as-written, or default: where settings come from.")
@@ -35,7 +36,9 @@ NoTrain = Annotated[bool, typer.Option("--no-train", help="Draw from what is the
 Seed = Annotated[int, typer.Option(min=0, help="Seed of splits, training and sampling.")]
 MaxEpochs = Annotated[int | None, typer.Option(min=1, help="Another limit on epochs.")]
 Engine = Annotated[str, typer.Option(help="auto, native or torch.")]
-Workers = Annotated[int | None, typer.Option(min=1, help="Worker processes [one per core].")]
+Workers = Annotated[
+    int | None, typer.Option(min=1, help="Worker processes.", show_default="one per core")
+]
 Out = Annotated[Path, typer.Option(help="Folder for pictures and records.")]
 
 

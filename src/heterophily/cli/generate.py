@@ -143,9 +143,10 @@ def _sizes(text: str, classes: int) -> list[int]:
 
 
 def _print(graph: Graph, written: list[Path], as_json: bool) -> None:
-    from heterophily.metrics.catalog import LABEL_METRICS, compute_metrics
+    from heterophily.metrics.catalog import METRICS, compute_metrics
 
-    measured = compute_metrics(graph, names=LABEL_METRICS).values
+    named = [name for name, metric in METRICS.items() if metric.needs == "labels"]
+    measured = compute_metrics(graph, names=named).values
     if as_json:
         import json
 

@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from heterophily.cli import sources, studies
+from heterophily.cli.panels import show_help
 
 if TYPE_CHECKING:
     from heterophily.metrics.reproduce import Comparison, EstimateComparison
 
-app = typer.Typer(no_args_is_help=True, help="Compute the tables of the paper again.")
+app = typer.Typer(
+    invoke_without_command=True, callback=show_help, help="Compute the tables of the paper again."
+)
 
 SYMBOLS = {
     "edge_homophily": "H_edge",
@@ -34,11 +37,6 @@ _ESTIMATE_COLUMNS = (
     "",
     "training labels only",
 )
-
-
-@app.callback()
-def _group() -> None:
-    """Compute the tables of the paper again."""
 
 
 app.command("list")(studies.list_studies)

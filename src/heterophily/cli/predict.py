@@ -2,38 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import itertools
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from heterophily.cli import sources
-from heterophily.errors import InputError
+from heterophily.cli import panels, sources
+from heterophily.cli.trained import open_for
+from heterophily.data.source import GraphSource
+from heterophily.errors import InputError, lookup
 
 if TYPE_CHECKING:
-    from heterophily.data.graph import Graph
     from heterophily.prediction.model import TrainedModel
+    from heterophily.prediction.predict import Predictions
 
 Folder = Annotated[Path, typer.Argument(metavar="MODEL", help="Folder of heterophily train --out.")]
 _SHOWN = 5  # rows that are printed without --out
+_NOTES = 8  # remarks on the new table that are printed
+ORDERS = ("rank", "nodes")
 
 
+@sources.reads_graph
 def predict(
     model: Folder,
-    graph: sources.GraphArgument = None,
-    edges: sources.Edges = None,
-    nodes: sources.Nodes = None,
-    ignore: sources.Ignore = "",
-    out: Annotated[Path | None, typer.Option(help="Write the table here (.csv).")] = None,
-    data_folder: sources.DataFolder = None,
-    offline: sources.Offline = False,
+    graph: GraphSource,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Write the table here (.csv).", rich_help_panel=panels.OUTPUT),
+    ] = None,
+    order: Annotated[
+        str | None,
+        typer.Option(
+            help="Order of the rows: rank (most probable first, two classes) or nodes (as read).",
+            show_default="rank for two classes, else nodes",
+            rich_help_panel=panels.OUTPUT,
+        ),
+    ] = None,
     json: sources.Json = False,
 ) -> None:
     """Predict label, class probabilities and channel weights of every node.
 
-    The tables are read as in training. Nodes that training did not see are welcome, unless a
-    weight of the model belongs to every node; labels are not used.
+    The tables are read as in training, and columns that look different are named. With two
+    classes the rows are ranked: the nodes most probably of the rarer class come first. Nodes that
+    training did not see are welcome, unless a weight of the model belongs to every node; labels
+    are not used.
     """
     if out is not None and out.suffix != ".csv":
         raise InputError(f"--out {out}: the file ends in .csv")
@@ -41,138 +57,108 @@ def predict(
     from heterophily.prediction.predict import predict as run
 
     loaded = load_model(model)
-    opened, names = open_for(
-        loaded, graph, edges, nodes, ignore, data_folder, offline, with_labels=False
-    )
-    found = run(loaded, opened, feature_names=names)
+    wanted = check_order(order, loaded)
+    opened = open_for(loaded, graph, with_labels=False)
+    found = run(loaded, opened)
+    if wanted is not None and order != "nodes":
+        found = sorted_by(found, wanted)
+    header = found.header if wanted is None else ["rank", *found.header]
+
+    def rows() -> Iterator[list[str]]:
+        return found.rows() if wanted is None else ranked_rows(found, wanted)
+
     if out is not None:
-        found.to_csv(out)
+        _write(out, header, rows())
     if json:
         import json as json_module
 
-        rows = [dict(zip(found.header, row, strict=True)) for row in found.rows()]
-        print(json_module.dumps({"model": loaded.name, "rows": rows, "out": _text(out)}))
+        told = [dict(zip(header, row, strict=True)) for row in rows()]
+        data = {"model": loaded.name, "ranked_by": None, "rows": told, "out": _text(out)}
+        if wanted is not None:
+            data["ranked_by"] = found.class_names[wanted]
+        print(json_module.dumps({**data, "remarks": list(opened.remarks)}))
         return
     import numpy as np
 
     counts = np.bincount(found.classes, minlength=len(found.class_names))
-    shares = ", ".join(f"{n} ({c})" for n, c in zip(found.class_names, counts, strict=True) if c)
-    print(f"{loaded.name} on {opened.name}: {opened.num_nodes} nodes; {shares}")
+    shares = ", ".join(
+        f"{count:,} {name}" for name, count in zip(found.class_names, counts, strict=True) if count
+    )
+    print(f"{loaded.name} on {opened.name}: {opened.num_nodes:,} nodes, predicted {shares}")
+    for note in opened.remarks[:_NOTES]:
+        print(f"note: {note}", file=sys.stderr)
+    if len(opened.remarks) > _NOTES:
+        more = len(opened.remarks) - _NOTES
+        print(f"note: {more} more remarks on the tables; --json prints them", file=sys.stderr)
+    if wanted is not None and order != "nodes":
+        print(f"ranked by the probability of {found.class_names[wanted]}, highest first")
     if out is not None:
         print(f"wrote {out}")
         return
-    import itertools
-
     from heterophily.report.tables import plain
 
-    print(plain(found.header, list(itertools.islice(found.rows(), _SHOWN))))
-    print("the first rows; --out predictions.csv writes all of them")
+    print(plain(header, list(itertools.islice(rows(), _SHOWN))))
+    print(
+        f"the first {min(_SHOWN, opened.num_nodes)} rows; --out predictions.csv writes all of them"
+    )
 
 
 def _text(path: Path | None) -> str | None:
     return None if path is None else str(path)
 
 
-def open_for(
-    model: TrainedModel,
-    graph: str | None,
-    edges: Path | None,
-    nodes: Path | None,
-    ignore: str,
-    data_folder: Path | None,
-    offline: bool,
-    *,
-    with_labels: bool,
-) -> tuple[Graph, tuple[str, ...] | None]:
-    """Open a graph as the card says that the training graph was read; also its feature columns."""
-    read: dict[str, Any] = dict(model.card.get("read", {}))
-    if graph is not None and edges is None and nodes is None:
-        return _open_named(graph, read, data_folder, offline), None
-    if nodes is None or edges is None:
-        return sources.open_source(graph, edges=edges, nodes=nodes), None
-    if graph is not None:
-        raise InputError(f"{graph} and --edges name two graphs; give one of them")
-    from heterophily.data.tables import read_tables
+def _write(path: Path, header: list[str], rows: Iterable[list[str]]) -> None:
+    """Write the table, whole or not at all."""
+    import csv
+    import io
 
-    names, options = _columns(model, read, nodes, ignore, with_labels=with_labels)
-    opened = read_tables(
-        edges,
-        nodes,
-        source=read.get("source"),
-        target=read.get("target"),
-        weight=read.get("weight"),
-        node_id=read.get("node_id"),
-        delimiter=sources.delimiter_of(read.get("delimiter")),
-        has_header=read.get("has_header", True),
-        direction="keep" if read.get("keep_direction") else "drop",
-        self_loops="keep" if read.get("keep_self_loops") else "remove",
-        **options,
-    )
-    return opened, names
+    from heterophily.data.atomic import write_text
+
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(header)
+    table.writerows(rows)
+    write_text(path, text.getvalue())
 
 
-def _open_named(
-    graph: str, read: Mapping[str, Any], data_folder: Path | None, offline: bool
-) -> Graph:
-    """Open a catalog name or a graph file."""
-    from heterophily.data.source import open_graph
+def check_order(order: str | None, model: TrainedModel) -> int | None:
+    """Return the class by which nodes are ranked: the rarer one of two; None for more classes."""
+    if order is not None:
+        lookup(dict.fromkeys(ORDERS), "order", order)
+    if len(model.class_names) != 2:
+        if order == "rank":
+            raise InputError(
+                f"--order rank is for two classes; this model knows {len(model.class_names)}"
+            )
+        return None
+    sizes = model.card.get("class_sizes", {})
+    first, second = (sizes.get(name, 0) for name in model.class_names)
+    return 0 if first < second else 1
 
-    kept = {key: read[key] for key in ("self_loops", "fill_unlabelled") if key in read}
-    if read.get("keep_direction"):
-        kept["direction"] = "keep"
-    if read.get("keep_self_loops"):
-        kept["self_loops"] = "keep"
-    if Path(graph).suffix.lower() in (".graphml", ".gexf"):  # the label is no feature there
-        kept["label"] = read.get("label")
-    return open_graph(graph, data_folder=data_folder, offline=offline, **kept)
 
+def sorted_by(found: Predictions, wanted: int) -> Predictions:
+    """Return the nodes in the order of the probability of a class, the highest first.
 
-def _columns(
-    model: TrainedModel,
-    read: Mapping[str, Any],
-    nodes: Path,
-    ignore: str,
-    *,
-    with_labels: bool,
-) -> tuple[tuple[str, ...] | None, dict[str, Any]]:
-    """Return the feature columns of a node table, and how to read it.
-
-    Columns are found by their names in training; a label column is read only if it is wanted.
+    Equal probabilities keep the order of the nodes.
     """
-    from heterophily.data.tables.columns import LABELS
-    from heterophily.prediction.columns import feature_columns, open_table
-    from heterophily.prediction.fit_graph import check_columns
+    import numpy as np
 
-    if not nodes.is_file():
-        raise InputError(f"{nodes}: no such file")
-    delimiter = sources.delimiter_of(read.get("delimiter"))
-    table = open_table(nodes, delimiter=delimiter, has_header=read.get("has_header", True))
-    left_out = {*sources.column_names(ignore), *sources.column_names(read.get("ignore", ""))}
-    label = read.get("label")
-    if label is None:
-        label = next((c for c in table.columns if c.strip().lower() in LABELS), None)
-    label = label if label in table.columns else None
-    if label is not None and not with_labels:
-        left_out, label = {*left_out, label}, None
-    options: dict[str, Any] = {
-        "label": label,
-        "ignore": tuple(name for name in table.columns if name in left_out),
-    }
-    known = model.trained_on.feature_names
-    if known is None:
-        return None, options
-    encoder = None
-    if model.trained_on.encoder is not None:
-        from heterophily.data.encode import Encoder
+    places = np.argsort(-found.probabilities[:, wanted], kind="stable")
+    weights = found.channel_weights
+    return replace(
+        found,
+        node_ids=found.node_ids[places],
+        probabilities=found.probabilities[places],
+        channel_weights=None if weights is None else weights[places],
+    )
 
-        encoder = Encoder.from_dict(model.trained_on.encoder)
-        known = encoder.names
-    if "features" in read:  # chosen by name in training: other columns never mattered
-        names = tuple(name for name in known if name in table.columns)
-    else:
-        found = feature_columns(table, node_id=read.get("node_id"), **options)
-        names = tuple(sorted(found, key=lambda n: known.index(n) if n in known else len(known)))
-    if encoder is not None:
-        names = tuple(name for name in names if name not in dict(encoder.left_out))
-    check_columns(model, names)
-    return names, {**options, "features": known or None, "encoder": encoder}
+
+def ranked_rows(found: Predictions, wanted: int) -> Iterator[list[str]]:
+    """Iterate over the rows, each with its rank before it: 1 is the most probable node."""
+    import numpy as np
+
+    places = np.argsort(-found.probabilities[:, wanted], kind="stable")
+    ranks = np.empty_like(places)
+    ranks[places] = np.arange(1, places.size + 1)
+    for rank, row in zip(ranks.tolist(), found.rows(), strict=True):
+        yield [str(rank), *row]

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from heterophily.cli import sources
-from heterophily.cli.runs import StoreOption, Workers
+from heterophily.cli import panels, sources
+from heterophily.cli.runs import Engine, StoreOption, Workers
+from heterophily.data.source import GraphSource
 from heterophily.errors import InputError
 
 if TYPE_CHECKING:
@@ -18,41 +19,84 @@ if TYPE_CHECKING:
     from heterophily.experiments.portrait import Portrait
 
 
+@sources.reads_graph
 def report(
-    graph: sources.GraphArgument = None,
+    graph: GraphSource,
     models: Annotated[
-        str | None, typer.Option(help="Train these models too, with commas between.")
+        str | None,
+        typer.Option(
+            help="Train these models too, with commas between.", rich_help_panel=panels.MODEL
+        ),
     ] = None,
-    repeats: Annotated[int, typer.Option(min=1, help="With --models: number of splits.")] = 5,
+    repeats: Annotated[
+        int,
+        typer.Option(min=1, help="With --models: number of splits.", rich_help_panel=panels.MODEL),
+    ] = 5,
     splits: Annotated[
-        str, typer.Option(help="With --models: random, fixed or paper-random.")
+        str,
+        typer.Option(
+            help="With --models: random, fixed or paper-random.", rich_help_panel=panels.MODEL
+        ),
     ] = "random",
     results: Annotated[
         list[Path] | None,
-        typer.Option(help="A file that compare --out or train --json wrote; repeatable."),
+        typer.Option(
+            help="A file that compare --out or train --json wrote; repeatable.",
+            rich_help_panel=panels.MODEL,
+        ),
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="The page [NAME-report.html].")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="The page.", show_default="NAME-report.html", rich_help_panel=panels.OUTPUT
+        ),
+    ] = None,
+    no_maps: Annotated[
+        bool,
+        typer.Option("--no-maps", help="Leave out the t-SNE maps.", rich_help_panel=panels.OUTPUT),
+    ] = False,
+    quick: Annotated[
+        bool,
+        typer.Option("--quick", help="Leave out the channel probe.", rich_help_panel=panels.OUTPUT),
+    ] = False,
+    map_nodes: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            max=5000,
+            help="Nodes in the maps and the triangle.",
+            rich_help_panel=panels.MORE_RUNS,
+        ),
+    ] = 2000,
     records: Annotated[
-        Path | None, typer.Option(help="Folder of trained models' portraits [NAME-records].")
+        Path | None,
+        typer.Option(
+            help="Folder of trained models' portraits.",
+            show_default="NAME-records",
+            rich_help_panel=panels.MORE_RUNS,
+        ),
     ] = None,
     store: StoreOption = None,
     no_train: Annotated[
-        bool, typer.Option("--no-train", help="With --models: use finished runs only.")
+        bool,
+        typer.Option(
+            "--no-train",
+            help="With --models: use finished runs only.",
+            rich_help_panel=panels.MORE_RUNS,
+        ),
     ] = False,
-    no_maps: Annotated[bool, typer.Option("--no-maps", help="Leave out the t-SNE maps.")] = False,
-    map_nodes: Annotated[
-        int, typer.Option(min=1, max=5000, help="Nodes in the maps and the triangle.")
-    ] = 2000,
-    quick: Annotated[bool, typer.Option("--quick", help="Leave out the channel probe.")] = False,
-    seed: Annotated[int, typer.Option(min=0, help="Of probe, splits, training, maps.")] = 0,
-    engine: Annotated[str, typer.Option(help="auto, native or torch.")] = "auto",
-    max_epochs: Annotated[int | None, typer.Option(min=1, help="Limit on epochs.")] = None,
+    seed: Annotated[
+        int,
+        typer.Option(
+            min=0, help="Of probe, splits, training, maps.", rich_help_panel=panels.MORE_RUNS
+        ),
+    ] = 0,
+    engine: Engine = "auto",
+    max_epochs: Annotated[
+        int | None,
+        typer.Option(min=1, help="Limit on epochs.", rich_help_panel=panels.MORE_RUNS),
+    ] = None,
     workers: Workers = None,
-    edges: sources.Edges = None,
-    nodes: sources.Nodes = None,
-    label: sources.Label = None,
-    data_folder: sources.DataFolder = None,
-    offline: sources.Offline = False,
 ) -> None:
     """Write one HTML file on a graph: verdict, metrics, probe, and models if they are named.
 
@@ -60,13 +104,11 @@ def report(
     """
     if models is not None and results:
         raise InputError("--models and --results contradict each other; pass one of them")
-    opened = sources.open_source(
-        graph, edges=edges, nodes=nodes, label=label, data_folder=data_folder, offline=offline
-    )
+    opened = graph.open()
     from heterophily.diagnosis.diagnose import diagnose, safe_name
     from heterophily.report.write import write_report
 
-    words = _words(graph, {"--edges": edges, "--nodes": nodes, "--label": label})
+    words = graph.arguments()
     found = diagnose(opened, quick=quick, seed=seed, source=words)
     name = safe_name(opened.name)
     out = out or Path(f"{name}-report.html")
@@ -151,9 +193,3 @@ def _trained(
     count = len(next(iter(portraits.values())))
     used = [drawn[number % len(drawn)] for number in range(count)]
     return compare_portraits(portraits, graph=graph, splits=used), portraits
-
-
-def _words(graph: str | None, named: dict[str, Any]) -> str:
-    words = [] if graph is None else [graph]
-    words += [word for option, value in named.items() if value for word in (option, str(value))]
-    return shlex.join(words)

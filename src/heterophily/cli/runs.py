@@ -8,28 +8,52 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from heterophily.cli import panels
+from heterophily.cli.panels import show_help
 from heterophily.errors import InputError
 
 if TYPE_CHECKING:
     from heterophily.runs.record import Record
     from heterophily.runs.stores.base import Store
 
-app = typer.Typer(no_args_is_help=True, help="Finished runs: list, show, export, merge.")
+app = typer.Typer(
+    invoke_without_command=True,
+    callback=show_help,
+    help="Finished runs: list, show, export, merge.",
+)
 
 StoreOption = Annotated[
     str | None,
     typer.Option(
         "--store",
         metavar="FILE|URL",
-        help="File or URL of finished runs [default: HETEROPHILY_STORE, heterophily-runs.sqlite]",
+        help="File or URL of finished runs.",
+        show_default="HETEROPHILY_STORE, else heterophily-runs.sqlite",
+        rich_help_panel=panels.MORE_RUNS,
     ),
 ]
 Workers = Annotated[
     int | None,
-    typer.Option(min=1, help="Worker processes, one thread each [default: one per core]"),
+    typer.Option(
+        min=1,
+        help="Worker processes, one thread each.",
+        show_default="one per core",
+        rich_help_panel=panels.MORE_RUNS,
+    ),
 ]
-Seed = Annotated[int, typer.Option(min=0, help="Seed of splits, weights and dropout.")]
-Engine = Annotated[str, typer.Option(help="auto (native where it can), native (C++) or torch.")]
+Seed = Annotated[
+    int,
+    typer.Option(
+        min=0, help="Seed of splits, weights and dropout.", rich_help_panel=panels.MORE_RUNS
+    ),
+]
+Engine = Annotated[
+    str,
+    typer.Option(
+        help="auto (native where it can), native (C++) or torch.",
+        rich_help_panel=panels.MORE_RUNS,
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print data instead of text.")]
 Model = Annotated[str | None, typer.Option(help="Only this model.")]
 GraphName = Annotated[str | None, typer.Option(help="Only this graph.")]

@@ -25,7 +25,7 @@ def serve(
         bool, typer.Option("--open/--no-open", help="Open the page in a browser.")
     ] = True,
     work_folder: Annotated[
-        Path | None, typer.Option(help="Uploads and jobs [default: in the user's cache].")
+        Path | None, typer.Option(help="Uploads and jobs.", show_default="in the user's cache")
     ] = None,
     store: StoreOption = None,
     max_upload_mb: Annotated[int, typer.Option(min=1, help="Largest upload.")] = 100,

@@ -1,130 +1,206 @@
-"""The options by which every verb receives a graph: a name, a file, or a pair of tables."""
+"""The options by which every command receives a graph, spelled once; their value is a GraphSource.
+
+A command says ``graph: GraphSource`` and is decorated with :func:`reads_graph`.
+"""
 
 from __future__ import annotations
 
+import functools
+import inspect
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from heterophily.errors import InputError
+from heterophily.cli import panels
+from heterophily.data.options import column_kinds, column_names
+from heterophily.data.source import GraphSource
 
 if TYPE_CHECKING:
-    from heterophily.data.adjacency import Direction, SelfLoops
     from heterophily.data.graph import Graph
 
-GraphArgument = Annotated[
-    str | None,
-    typer.Argument(metavar="GRAPH", help="A catalog name, or a .npz, .graphml or .gexf file."),
-]
-Edges = Annotated[Path | None, typer.Option(help="Edge table: two id columns, optional weight.")]
-Nodes = Annotated[Path | None, typer.Option(help="Node table: id, label, feature columns.")]
-Label = Annotated[str | None, typer.Option(help="Column or attribute that holds the label.")]
-Source = Annotated[str | None, typer.Option(help="Edge column: where the edge starts.")]
-Target = Annotated[str | None, typer.Option(help="Edge column: where the edge ends.")]
-Weight = Annotated[str | None, typer.Option(help="Edge column: weight.")]
-NodeId = Annotated[str | None, typer.Option("--id", help="Node column: id.")]
-Features = Annotated[str | None, typer.Option(help="Node columns to use as features: a,b,c.")]
-Ignore = Annotated[str, typer.Option(help="Node columns to leave out: a,b,c.")]
-SplitColumn = Annotated[str | None, typer.Option("--split", help="Node column: train/val/test.")]
-Delimiter = Annotated[str | None, typer.Option(help="Column separator, if not the usual one.")]
-NoHeader = Annotated[bool, typer.Option("--no-header", help="The tables have no header line.")]
-KeepDirection = Annotated[bool, typer.Option("--directed", help="Keep the direction of edges.")]
-KeepLoops = Annotated[bool, typer.Option("--self-loops", help="Keep self loops.")]
+
+def _more(*names: str, **settings: Any) -> Any:
+    return typer.Option(*names, rich_help_panel=panels.MORE_DATA, **settings)
+
+
 DataFolder = Annotated[
     Path | None,
-    typer.Option(help="Folder with datasets (else HETEROPHILY_DATA, else the user cache)."),
+    _more(
+        "--data-folder",
+        help="Folder with datasets.",
+        show_default="HETEROPHILY_DATA, else the user cache",
+    ),
 ]
-Offline = Annotated[bool, typer.Option("--offline", help="Never download.")]
-Json = Annotated[bool, typer.Option("--json", help="Print data instead of text.")]
+Offline = Annotated[bool, _more("--offline", help="Never download.")]
+Json = Annotated[
+    bool,
+    typer.Option("--json", help="Print data instead of text.", rich_help_panel=panels.OUTPUT),
+]
 
 
-def open_source(
-    graph: str | None,
+def graph_source(
     *,
-    edges: Path | None = None,
-    nodes: Path | None = None,
-    label: str | None = None,
-    source: str | None = None,
-    target: str | None = None,
-    weight: str | None = None,
-    node_id: str | None = None,
-    features: str | None = None,
-    ignore: str = "",
-    split: str | None = None,
-    delimiter: str | None = None,
-    has_header: bool = True,
-    keep_direction: bool = False,
-    keep_self_loops: bool = False,
-    data_folder: Path | None = None,
-    offline: bool = False,
-) -> Graph:
-    """Open what the command line names."""
-    direction: Direction | None = "keep" if keep_direction else None
-    self_loops: SelfLoops | None = "keep" if keep_self_loops else None
-    if (graph is None) == (edges is None):
-        raise InputError("name one graph: either GRAPH (a name or a file) or --edges with --nodes")
-    if edges is None:
-        if nodes is not None:
-            raise InputError(f"--nodes {nodes} needs --edges: the table of edges")
-        only_tables = {
-            "--source": source,
-            "--target": target,
-            "--weight": weight,
-            "--id": node_id,
-            "--features": features,
-            "--ignore": ignore,
-            "--split": split,
-            "--delimiter": delimiter,
-            "--no-header": not has_header,
-        }
-        for option, value in only_tables.items():
-            if value:
-                raise InputError(f"{option} is for tables (--edges, --nodes), not for {graph}")
-        from heterophily.data.source import open_graph
-
-        assert graph is not None
-        return open_graph(
-            graph,
-            data_folder=data_folder,
-            offline=offline,
-            direction=direction,
-            self_loops=self_loops,
-            label=label,
-        )
-    from heterophily.data.tables import read_tables
-
-    return read_tables(
-        edges,
-        nodes,
+    graph: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="GRAPH",
+            help="A catalog name, a .npz, .graphml or .gexf file, or a .toml recipe of convert. "
+            "Or name two tables: --edges, --nodes.",
+            show_default=False,
+        ),
+    ] = None,
+    edges: Annotated[
+        Path | None,
+        typer.Option(
+            help="Table of edges: .csv, .tsv, .txt or .parquet.", rich_help_panel=panels.DATA
+        ),
+    ] = None,
+    nodes: Annotated[
+        Path | None,
+        typer.Option(
+            help="Table of nodes: ids, labels, and columns that become features.",
+            rich_help_panel=panels.DATA,
+        ),
+    ] = None,
+    label: Annotated[
+        str | None,
+        typer.Option(
+            help="Column of the label.",
+            show_default="label, y or class",
+            rich_help_panel=panels.DATA,
+        ),
+    ] = None,
+    source: Annotated[str | None, _more(help="Edge column: where the edge starts.")] = None,
+    target: Annotated[str | None, _more(help="Edge column: where the edge ends.")] = None,
+    weight: Annotated[str | None, _more(help="Edge column: weight.")] = None,
+    node_id: Annotated[str | None, _more("--id", help="Node column: id.")] = None,
+    features: Annotated[
+        str | None, _more(help="Node columns to use: a,b,c.", show_default="all others")
+    ] = None,
+    ignore: Annotated[str | None, _more(help="Node columns to leave out: a,b,c.")] = None,
+    columns: Annotated[
+        list[str] | None,
+        _more(
+            "--column",
+            metavar="NAME=KIND",
+            help="Kind of a column: number, count, category, boolean, date, text, raw or ignore; "
+            "repeatable.",
+            show_default="recognised",
+        ),
+    ] = None,
+    split: Annotated[
+        str | None,
+        _more(help="Node column: train, val or test.", show_default="split, split_0, ..."),
+    ] = None,
+    no_encode: Annotated[
+        bool, _more("--no-encode", help="All columns are numbers; leave them as they are.")
+    ] = False,
+    labels_are_classes: Annotated[
+        bool,
+        _more(
+            "--labels-are-classes", help="Take labels as classes even if they look like numbers."
+        ),
+    ] = False,
+    delimiter: Annotated[
+        str | None, _more(help="Column separator: , ; tab space.", show_default="recognised")
+    ] = None,
+    no_header: Annotated[
+        bool, _more("--no-header", help="The tables have no header line.")
+    ] = False,
+    directed: Annotated[
+        bool | None,
+        _more(
+            "--directed/--undirected",
+            help="Keep or drop the direction of edges.",
+            show_default="undirected, unless the file says otherwise",
+        ),
+    ] = None,
+    self_loops: Annotated[
+        bool | None,
+        _more(
+            "--self-loops/--no-self-loops",
+            help="Keep or remove self loops.",
+            show_default="removed, unless the file says otherwise",
+        ),
+    ] = None,
+    fill_unlabelled: Annotated[
+        int | None, _more(help="Class of unlabelled nodes of a dataset or .npz file.")
+    ] = None,
+    name: Annotated[
+        str | None, _more(help="What to call the graph.", show_default="by its file")
+    ] = None,
+    data_folder: DataFolder = None,
+    offline: Offline = False,
+) -> GraphSource:
+    """Return the graph that the words of a command line name."""
+    return GraphSource(
+        graph=graph,
+        edges=None if edges is None else str(edges),
+        nodes=None if nodes is None else str(nodes),
+        label=label,
         source=source,
         target=target,
         weight=weight,
         node_id=node_id,
-        label=label,
-        features=None if features is None else column_names(features),
-        ignore=column_names(ignore),
         split=split,
-        delimiter=delimiter_of(delimiter),
-        has_header=has_header,
-        direction=direction or "drop",
-        self_loops=self_loops or "remove",
+        features=None if features is None else column_names(features),
+        ignore=column_names(ignore or ""),
+        columns=column_kinds(columns or []),
+        encode=not no_encode,
+        labels_are_classes=labels_are_classes,
+        delimiter=delimiter,
+        has_header=not no_header,
+        direction=None if directed is None else "keep" if directed else "drop",
+        self_loops=None if self_loops is None else "keep" if self_loops else "remove",
+        fill_unlabelled=fill_unlabelled,
+        name=name,
+        data_folder=None if data_folder is None else str(data_folder),
+        offline=offline,
     )
 
 
-def delimiter_of(text: str | None) -> str | None:
-    """Return the character that a word for a delimiter stands for.
+def reads_graph(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of a graph; its parameter ``graph`` receives their value.
 
-    >>> delimiter_of("tab"), delimiter_of(";")
-    ('\\t', ';')
+    What most users need stands where the command has that parameter, the rest at the end.
     """
-    return {"tab": "\t", "\\t": "\t", "space": " "}.get(text or "", text)
+    options = _parameters(graph_source)
+
+    @functools.wraps(command)
+    def run(**values: Any) -> None:
+        given = {option.name: values.pop(option.name) for option in options}
+        command(graph=graph_source(**given), **values)
+
+    first = [option for option in options if not _is_more(option)]
+    rest = [option for option in options if _is_more(option)]
+    own = _parameters(command)
+    place = next(at for at, parameter in enumerate(own) if parameter.name == "graph")
+    both = [*own[:place], *first, *own[place + 1 :], *rest]
+    run.__signature__ = inspect.Signature(both)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in both}
+    return run
 
 
-def column_names(text: str) -> tuple[str, ...]:
-    """Return the names in a list with commas.
+def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
+    """Return the parameters of a function as keywords, their types resolved."""
+    types = get_type_hints(function, include_extras=True)
+    return [
+        parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=types[parameter.name])
+        for parameter in inspect.signature(function).parameters.values()
+    ]
 
-    >>> column_names("a, b,")
-    ('a', 'b')
-    """
-    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+def _is_more(option: inspect.Parameter) -> bool:
+    (settings,) = option.annotation.__metadata__
+    return bool(settings.rich_help_panel == panels.MORE_DATA)
+
+
+def name_or_graph(source: GraphSource) -> str | Graph:
+    """Return a name or file that worker processes can open themselves, else the graph."""
+    if source.graph is not None and source.kind != "recipe":
+        where = {"data_folder": source.data_folder, "offline": source.offline}
+        if source == GraphSource(graph=source.graph, **where):
+            return source.graph
+    return source.open()

@@ -9,133 +9,152 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from heterophily.cli import sources
+from heterophily.cli import panels, sources
+from heterophily.cli.columns import AllColumns, columns_of, print_reading
+from heterophily.cli.runs import Engine, Seed, Workers
+from heterophily.cli.trained import kept_facts
+from heterophily.data.source import GraphSource
 from heterophily.errors import InputError
 
 if TYPE_CHECKING:
-    from heterophily.data.graph import Graph
     from heterophily.experiments.presets import Recipe
     from heterophily.experiments.train_report import TrainReport
     from heterophily.prediction.build import Calibrated
 
 ModelArgument = Annotated[
-    str, typer.Argument(help="A model, spelled as in the paper: acm-gcn. Or auto: choose for me.")
+    str,
+    typer.Argument(
+        metavar="MODEL",
+        help="A model, spelled as in the paper: acm-gcn. Or auto: choose, tune and combine models.",
+    ),
 ]
 _RULES = "random (60/20/20, every class in each part), fixed (of the data), paper-random, public"
-Splits = Annotated[str, typer.Option(help=f"{_RULES}.")]
+Splits = Annotated[str, typer.Option(help=f"{_RULES}.", rich_help_panel=panels.MODEL)]
 PresetSplits = Annotated[
     str | None,
-    typer.Option(help=f"{_RULES} (default: random; with --preset, paper-random)."),
+    typer.Option(
+        help=f"{_RULES}.",
+        show_default="random; with --preset paper-random",
+        rich_help_panel=panels.MODEL,
+    ),
 ]
-Repeats = Annotated[
-    int | None,
-    typer.Option(help="Number of runs [default: 10; with fixed splits, each split once]."),
-]
-Options = Annotated[
-    list[str] | None,
-    typer.Option("--option", metavar="KEY=VALUE", help="Any option of the model; repeatable."),
-]
+_SCORES = "accuracy, balanced-accuracy, macro-f1, roc-auc or average-precision"
 ScoreOption = Annotated[
     str,
     typer.Option(
-        help="What is compared: accuracy, balanced-accuracy, macro-f1, roc-auc, average-precision; "
-        "auto: by the sizes of the classes."
+        help=f"What is compared: {_SCORES}; auto: by the sizes of the classes.",
+        rich_help_panel=panels.SEARCH,
     ),
 ]
 AUTO = "auto"
 
 
+def _model(*names: str, **settings: Any) -> Any:
+    return typer.Option(
+        *names, rich_help_panel=panels.MORE_MODEL, **{"show_default": "of the model"} | settings
+    )
+
+
+@sources.reads_graph
 def train(
     model: ModelArgument,
-    graph: sources.GraphArgument = None,
+    graph: GraphSource,
     splits: PresetSplits = None,
-    repeats: Repeats = None,
-    seed: Annotated[int, typer.Option(help="Seed of splits, weights and dropout.")] = 0,
+    repeats: Annotated[
+        int | None,
+        typer.Option(
+            help="Number of runs.",
+            show_default="10; with fixed splits, each split once",
+            rich_help_panel=panels.MODEL,
+        ),
+    ] = None,
     preset: Annotated[
-        str | None, typer.Option(help="paper: the published hyper-parameters and variant.")
+        str | None,
+        typer.Option(
+            help="paper: the published hyper-parameters and variant.", rich_help_panel=panels.MODEL
+        ),
     ] = None,
-    lr: Annotated[float | None, typer.Option(help="Learning rate.")] = None,
-    weight_decay: Annotated[float | None, typer.Option(help="L2 penalty.")] = None,
-    dropout: Annotated[float | None, typer.Option(help="Dropout rate.")] = None,
-    hidden: Annotated[int | None, typer.Option(help="Width of hidden layers.")] = None,
-    layers: Annotated[int | None, typer.Option(help="Number of layers.")] = None,
-    max_epochs: Annotated[int | None, typer.Option(help="Limit on epochs.")] = None,
-    class_weight: Annotated[
-        str | None, typer.Option(help="none, or balanced: every class counts alike.")
-    ] = None,
-    option: Options = None,
     settings: Annotated[
-        Path | None, typer.Option("--config", help="Settings that heterophily tune wrote.")
+        Path | None,
+        typer.Option(
+            "--config", help="Settings that heterophily tune wrote.", rich_help_panel=panels.MODEL
+        ),
     ] = None,
     minutes: Annotated[
-        float | None, typer.Option(help="auto: time for the search [default: 3].")
+        float | None,
+        typer.Option(
+            help="auto: minutes for the search.", show_default="3", rich_help_panel=panels.SEARCH
+        ),
     ] = None,
     score: Annotated[
         str | None,
         typer.Option(
-            help="auto: accuracy, balanced-accuracy, macro-f1, roc-auc or average-precision "
-            "(default: by the sizes of the classes)."
+            help=f"auto: {_SCORES}.",
+            show_default="by the sizes of the classes",
+            rich_help_panel=panels.SEARCH,
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Write a model folder, for predict.", rich_help_panel=panels.OUTPUT),
+    ] = None,
+    overwrite: Annotated[
+        bool,
+        typer.Option(
+            "--overwrite",
+            help="Replace an existing model folder.",
+            rich_help_panel=panels.OUTPUT,
+        ),
+    ] = False,
+    json: sources.Json = False,
+    all_columns: AllColumns = False,
+    lr: Annotated[float | None, _model(help="Learning rate.")] = None,
+    weight_decay: Annotated[float | None, _model(help="L2 penalty.")] = None,
+    dropout: Annotated[float | None, _model(help="Dropout rate.")] = None,
+    hidden: Annotated[int | None, _model(help="Width of hidden layers.")] = None,
+    layers: Annotated[int | None, _model(help="Number of layers.")] = None,
+    max_epochs: Annotated[int | None, _model(help="Limit on epochs.")] = None,
+    class_weight: Annotated[
+        str | None,
+        _model(help="none, or balanced: every class counts alike.", show_default="none"),
+    ] = None,
+    option: Annotated[
+        list[str] | None,
+        _model(
+            "--option",
+            metavar="KEY=VALUE",
+            help="Any option of the model; repeatable.",
+            show_default=False,
         ),
     ] = None,
     inductive: Annotated[
-        bool, typer.Option("--inductive", help="auto: only models that accept new nodes.")
+        bool,
+        typer.Option(
+            "--inductive",
+            help="auto: only models that accept new nodes.",
+            rich_help_panel=panels.MORE_SEARCH,
+        ),
     ] = False,
     refit: Annotated[
         bool,
-        typer.Option("--refit", help="auto, --splits fixed: let validation nodes train too."),
+        typer.Option(
+            "--refit",
+            help="auto, --splits fixed: let validation nodes train too.",
+            rich_help_panel=panels.MORE_SEARCH,
+        ),
     ] = False,
-    out: Annotated[Path | None, typer.Option(help="Write a model folder, for predict.")] = None,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace an existing model folder.")
-    ] = False,
-    workers: Annotated[
-        int | None, typer.Option(help="Worker processes [default: one per core].")
-    ] = None,
-    device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
-    engine: Annotated[
-        str | None,
-        typer.Option(help="auto (native where it can), native (C++) or torch [default: auto]."),
-    ] = None,
-    edges: sources.Edges = None,
-    nodes: sources.Nodes = None,
-    label: sources.Label = None,
-    source: sources.Source = None,
-    target: sources.Target = None,
-    weight: sources.Weight = None,
-    node_id: sources.NodeId = None,
-    features: sources.Features = None,
-    ignore: sources.Ignore = "",
-    split: sources.SplitColumn = None,
-    delimiter: sources.Delimiter = None,
-    no_header: sources.NoHeader = False,
-    directed: sources.KeepDirection = False,
-    self_loops: sources.KeepLoops = False,
-    data_folder: sources.DataFolder = None,
-    offline: sources.Offline = False,
-    json: sources.Json = False,
+    seed: Seed = 0,
+    workers: Workers = None,
+    device: Annotated[
+        str, typer.Option(help="cpu or cuda.", rich_help_panel=panels.MORE_RUNS)
+    ] = "cpu",
+    engine: Engine = AUTO,
 ) -> None:
     """Train a model on many splits of a graph and print its accuracy; with --out, keep it.
 
     auto diagnoses the graph, searches models and settings for --minutes, and trains an ensemble.
     Ctrl-C keeps what is finished.
     """
-    read: dict[str, Any] = {
-        "edges": edges,
-        "nodes": nodes,
-        "label": label,
-        "source": source,
-        "target": target,
-        "weight": weight,
-        "node_id": node_id,
-        "features": features,
-        "ignore": ignore,
-        "split": split,
-        "delimiter": delimiter,
-        "has_header": not no_header,
-        "keep_direction": directed,
-        "keep_self_loops": self_loops,
-    }
-    where: dict[str, Any] = {"data_folder": data_folder, "offline": offline}
     config = _given(
         lr=lr, weight_decay=weight_decay, max_epochs=max_epochs, class_weight=class_weight
     )
@@ -156,20 +175,19 @@ def train(
         if device != "cpu":
             raise InputError(f"--device {device}: auto runs on the CPU; name a model to use a GPU")
         train_auto(
-            sources.open_source(graph, **read, **where),
-            source=graph,
-            read=read,
+            graph,
             splits=splits or "random",
             out=out,
             overwrite=overwrite,
             as_json=json,
+            all_columns=all_columns,
             how={
                 **_given(minutes=minutes, score=score),
                 "seed": seed,
                 "inductive": inductive,
                 "refit": refit,
                 "workers": workers,
-                "engine": engine or AUTO,
+                "engine": engine,
                 "config": config,
             },
         )
@@ -195,13 +213,24 @@ def train(
             raise InputError(f"--config {settings} is for the model {found['model']}, not {model}")
         options, config = found["options"] | options, found["config"] | config
     rule = splits or default_rule(preset)
-    opened, recipe = _open(model, graph, rule, preset, read, where)
+    graph, recipe = _with_preset(model, graph, rule, preset)
+    opened = graph.open()
+    if not json:
+        print_reading(graph, opened, all_columns=all_columns)
     spec = MODELS[model]
     # The tables print settings that some models have no use for.
     options = {key: v for key, v in recipe.options.items() if spec.accepts(key)} | options
     trainer = recipe.config.replace(**config)
-    batch = splits_of(opened, rule, repeats=repeats, seed=seed, dataset=graph, **where)
-    with progress_bar(f"{model} on {graph or 'your graph'}") as progress:
+    batch = splits_of(
+        opened,
+        rule,
+        repeats=repeats,
+        seed=seed,
+        dataset=graph.graph,
+        data_folder=graph.data_folder,
+        offline=graph.offline,
+    )
+    with progress_bar(f"{model} on {opened.name}") as progress:
         report = experiments.train(
             model,
             opened,
@@ -212,51 +241,52 @@ def train(
             config=trainer,
             workers=workers,
             device=device,
-            engine=engine or "auto",
+            engine=engine,
             progress=progress,
         )
     report = replace(report, split_rule=rule)
     network = build.network_of(report, options, trainer)
     calibrated = build.calibrate_report(report)
     if out is not None:
-        from heterophily.cli.auto import feature_names, reading
         from heterophily.prediction.folder import save_model
 
-        extra = {"read": reading(read) | dict(recipe.graph)}
-        names = feature_names(read)
         kept = build.model_of_report(
-            report, network, calibrated, seed=seed, feature_names=names, extra=extra
+            report,
+            network,
+            calibrated,
+            seed=seed,
+            feature_names=opened.feature_names,
+            extra=kept_facts(graph, opened),
         )
         save_model(out, kept, overwrite=overwrite)
-    _show(report, calibrated, recipe, out, as_json=json)
+    _show(report, calibrated, recipe, out, columns_of(opened), as_json=json)
     if report.results.interrupted:
         raise typer.Exit(130)
 
 
-def _open(
-    model: str,
-    graph: str | None,
-    splits: str,
-    preset: str | None,
-    read: dict[str, Any],
-    where: dict[str, Any],
-) -> tuple[Graph, Recipe]:
-    """Open the graph; a preset also says how a catalog graph is read."""
-    from heterophily.data.source import open_graph
+def _with_preset(
+    model: str, graph: GraphSource, splits: str, preset: str | None
+) -> tuple[GraphSource, Recipe]:
+    """Return how the graph is read, which a preset may say, and the settings of the preset."""
     from heterophily.errors import lookup
     from heterophily.experiments.presets import Recipe, recipe
     from heterophily.runs.split_rules import SPLIT_RULES
 
     lookup(SPLIT_RULES, "split rule", splits)
     if preset is None:
-        return sources.open_source(graph, **read, **where), Recipe()
-    if graph is None or read["edges"] is not None:
+        return graph, Recipe()
+    if graph.graph is None or graph.kind != "dataset":
         raise InputError(f"--preset {preset} is for catalog names, not for your own files")
-    for key, option in {"keep_direction": "--directed", "keep_self_loops": "--self-loops"}.items():
-        if read[key]:
-            raise InputError(f"--preset {preset} says how {graph} is read; leave {option} out")
-    chosen = recipe(preset, model, graph, splits)
-    return open_graph(graph, **where, **chosen.graph), chosen
+    where = {"data_folder": graph.data_folder, "offline": graph.offline}
+    plain = GraphSource(graph=graph.graph, **where)
+    if graph != plain:
+        given = graph.replace(data_folder=None, offline=False).arguments()
+        raise InputError(
+            f"--preset {preset} says how {graph.graph} is read; leave out "
+            f"{given.removeprefix(graph.graph).strip()}"
+        )
+    chosen = recipe(preset, model, graph.graph, splits)
+    return plain.replace(**chosen.graph), chosen
 
 
 def _given(**values: Any) -> dict[str, Any]:
@@ -281,12 +311,18 @@ def _parsed(pairs: list[str]) -> dict[str, Any]:
 
 
 def _show(
-    report: TrainReport, calibrated: Calibrated, recipe: Recipe, out: Path | None, *, as_json: bool
+    report: TrainReport,
+    calibrated: Calibrated,
+    recipe: Recipe,
+    out: Path | None,
+    columns: list[dict[str, Any]],
+    *,
+    as_json: bool,
 ) -> None:
     data = report.to_dict() | report.evaluation.to_dict()
     data["hyperparameters"] |= recipe.graph
     data["scores"] |= calibrated.to_dict()
-    data |= {"temperature": calibrated.temperature}
+    data |= {"temperature": calibrated.temperature, "columns": columns}
     data["remarks"] = [*report.remarks, *report.evaluation.remarks]
     if out is not None:
         data["model_folder"] = str(out)
@@ -302,10 +338,12 @@ def _show(
 
 def _text(report: TrainReport, data: dict[str, Any]) -> str:
     """Return the report as lines for people; scores are fractions."""
+    from heterophily.data.wording import count
     from heterophily.report.evaluation_text import evaluation_lines, plus_minus
 
+    splits = count(len(report.results), f"{report.split_rule} split")
     lines = [
-        f"{report.model} on {report.graph}, {len(report.results)} {report.split_rule} split(s)",
+        f"{report.model} on {report.graph}, {splits}",
         *evaluation_lines(report.evaluation),
         "",
     ]

@@ -8,62 +8,98 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from heterophily.cli import sources
+from heterophily.cli import panels, sources
 from heterophily.cli.runs import Engine, Seed, StoreOption, Workers
-from heterophily.cli.train import ModelArgument, PresetSplits, ScoreOption
+from heterophily.cli.train import PresetSplits, ScoreOption
+from heterophily.data.source import GraphSource
 
 if TYPE_CHECKING:
     from heterophily.experiments.tune import TuneResult
 
-SpaceOption = Annotated[str, typer.Option("--space", help="paper, default, or a .toml file.")]
-Search = Annotated[str, typer.Option(help="grid (all of it) or adaptive (Optuna proposes).")]
-Trials = Annotated[int | None, typer.Option(min=1, help="At most so many settings.")]
-Minutes = Annotated[float | None, typer.Option(help="At most so long.")]
-Repeats = Annotated[int | None, typer.Option(min=1, help="Number of splits [default: 10].")]
+ModelArgument = Annotated[
+    str, typer.Argument(metavar="MODEL", help="A model, spelled as in the paper: acm-gcn.")
+]
+SpaceOption = Annotated[
+    str,
+    typer.Option("--space", help="paper, default, or a .toml file.", rich_help_panel=panels.SEARCH),
+]
+Search = Annotated[
+    str,
+    typer.Option(
+        help="grid (all of it) or adaptive (Optuna proposes).", rich_help_panel=panels.SEARCH
+    ),
+]
+Trials = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        help="Try at most so many settings.",
+        show_default="the whole grid",
+        rich_help_panel=panels.SEARCH,
+    ),
+]
+Minutes = Annotated[
+    float | None,
+    typer.Option(
+        help="Search at most so many minutes.",
+        show_default="no limit",
+        rich_help_panel=panels.SEARCH,
+    ),
+]
+Repeats = Annotated[
+    int | None,
+    typer.Option(min=1, help="Number of splits.", show_default="10", rich_help_panel=panels.MODEL),
+]
 
 
+@sources.reads_graph
 def tune(
     model: ModelArgument,
-    graph: sources.GraphArgument = None,
+    graph: GraphSource,
     space: SpaceOption = "default",
     search: Search = "grid",
     trials: Trials = None,
     minutes: Minutes = None,
+    score: ScoreOption = "auto",
     splits: PresetSplits = None,
     repeats: Repeats = None,
-    seed: Seed = 0,
-    score: ScoreOption = "auto",
-    preset: Annotated[
-        str | None, typer.Option(help="paper: the released program under the settings.")
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="Settings file.", show_default="MODEL-GRAPH.toml", rich_help_panel=panels.OUTPUT
+        ),
     ] = None,
+    json: sources.Json = False,
+    preset: Annotated[
+        str | None,
+        typer.Option(
+            help="paper: the released program under the settings.",
+            rich_help_panel=panels.MORE_MODEL,
+        ),
+    ] = None,
+    dashboard: Annotated[
+        Path | None,
+        typer.Option(
+            help="SQLite file for optuna-dashboard (adaptive).", rich_help_panel=panels.MORE_SEARCH
+        ),
+    ] = None,
+    seed: Seed = 0,
     workers: Workers = None,
     engine: Engine = "auto",
     store: StoreOption = None,
-    out: Annotated[
-        Path | None, typer.Option(help="Settings file [default: MODEL-GRAPH.toml].")
-    ] = None,
-    dashboard: Annotated[
-        Path | None, typer.Option(help="SQLite file for optuna-dashboard (adaptive).")
-    ] = None,
-    edges: sources.Edges = None,
-    nodes: sources.Nodes = None,
-    label: sources.Label = None,
-    data_folder: sources.DataFolder = None,
-    offline: sources.Offline = False,
-    json: sources.Json = False,
 ) -> None:
     """Find hyper-parameters by the mean validation score; never by test scores.
 
     Every training is kept in the store: stop and repeat the command as you like.
     """
-    from heterophily.cli.compare import graph_or_name, safe
+    from heterophily.cli.compare import safe
     from heterophily.experiments.settings import write_settings
     from heterophily.experiments.tune import tune as run
     from heterophily.runs.executors.local import local
     from heterophily.runs.stores.url import open_store
     from heterophily.training.progress import progress_bar
 
-    source = graph_or_name(graph, edges, nodes, label, data_folder, offline)
+    source = sources.name_or_graph(graph)
     with open_store(store) as opened, progress_bar(f"tuning {model}") as progress:
         result = run(
             model,
@@ -81,8 +117,8 @@ def tune(
             executor=local(workers),
             watch=None if progress is None else lambda done, total: progress(len(done), total),
             dashboard=dashboard,
-            data_folder=data_folder,
-            offline=offline,
+            data_folder=graph.data_folder,
+            offline=graph.offline,
             engine=engine,
         )
     path = out or Path(f"{safe(model)}-{safe(result.graph)}.toml")

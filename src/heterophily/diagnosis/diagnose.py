@@ -22,7 +22,7 @@ from heterophily.diagnosis.shuffle import edge_chance
 from heterophily.diagnosis.verdict import TOO_FEW, Evidence, Verdict, judge
 from heterophily.diagnosis.words import SEES_WHICH, WHY, capital
 from heterophily.errors import InputError
-from heterophily.metrics.catalog import METRICS, MetricValues, compute_metrics
+from heterophily.metrics.catalog import MetricValues, compute_metrics
 from heterophily.metrics.estimates import estimate
 
 ESTIMATE_SHARE = 0.6
@@ -97,7 +97,7 @@ def diagnose(
 ) -> Diagnosis:
     """Say whether the heterophily of a graph is harmful, and what to run.
 
-    Computes every metric of :data:`~heterophily.metrics.catalog.METRICS`, asks what each source of
+    Computes every metric of :data:`~heterophily.metrics.catalog.LINEAR`, asks what each source of
     information knows about the labels (:func:`~heterophily.diagnosis.probe.probe_sources`) and
     judges by the rules of :mod:`~heterophily.diagnosis.verdict`.
 
@@ -154,10 +154,10 @@ def diagnose(
         verdict=verdict,
         metrics=metrics,
         probe=probe,
-        next=_next_step(verdict, named, is_file=source is None and named.endswith(".npz")),
+        next=_next_step(verdict, named),
         notes=tuple(notes),
         spreads=spreads,
-        source=named,
+        source=named or "",
         seed=seed,
         quick=quick,
     )
@@ -201,8 +201,8 @@ def _undefined(metrics: MetricValues) -> list[str]:
 def _spreads(graph: Graph, metrics: MetricValues, seed: int) -> dict[str, float]:
     """Return the spread of each defined metric over draws of the known labels."""
     found = {}
-    for name in METRICS:
-        if metrics.values[name] is None:
+    for name, value in metrics.values.items():
+        if value is None:
             continue
         try:
             found[name] = estimate(
@@ -226,17 +226,22 @@ def safe_name(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-")[:80] or "graph"
 
 
-def _source(graph: Graph) -> str:
+def _source(graph: Graph) -> str | None:
+    """Return the name by which a command line opens the same graph, if there is one."""
     dataset = DATASETS.get(graph.name)
-    if dataset is not None and dataset.content_hash == graph.content_hash:
-        return graph.name
-    return f"{safe_name(graph.name)}.npz"
+    is_same = dataset is not None and dataset.content_hash == graph.content_hash
+    return graph.name if is_same else None
 
 
-def _next_step(verdict: Verdict, source: str, *, is_file: bool) -> NextStep:
-    first = f"write the graph with heterophily.write_graph(graph, {source!r}); " if is_file else ""
+def _next_step(verdict: Verdict, source: str | None) -> NextStep:
+    """Return a command for a shell, or for Python if only Python knows the graph."""
     why = SEES_WHICH if verdict.model == "acm-gcn+" else WHY[verdict.kind]
     if verdict.kind == TOO_FEW:
-        return NextStep(f"heterophily train auto {source}", first + why)
-    command = f"heterophily train {verdict.model} {source} --splits random --repeats 10"
-    return NextStep(command, first + why)
+        command = (
+            "heterophily.auto(graph)" if source is None else f"heterophily train auto {source}"
+        )
+    elif source is None:
+        command = f"heterophily.train({verdict.model!r}, graph, splits='random', repeats=10)"
+    else:
+        command = f"heterophily train {verdict.model} {source} --splits random --repeats 10"
+    return NextStep(command, why)

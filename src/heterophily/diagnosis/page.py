@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from heterophily.diagnosis.known import known_metrics
 from heterophily.diagnosis.probe_value import SOURCES, Probe
-from heterophily.diagnosis.text import SYMBOLS, headings, probe_line, score_title, source_rows
+from heterophily.diagnosis.text import headings, probe_line, score_title, source_rows
 from heterophily.diagnosis.words import interval
+from heterophily.metrics.catalog import METRICS
 from heterophily.page.document import document
 from heterophily.page.document import fragment as with_style
 from heterophily.page.svg import Chart, Labels, figure, strip
@@ -124,10 +125,11 @@ def metrics_part(diagnosis: Diagnosis) -> str:
         text = "undefined" if value is None else f"{value:.3f}"
         if diagnosis.spreads and name in diagnosis.spreads:
             text += f" ± {diagnosis.spreads[name]:.3f}"
-        symbol = f"<span class='dim'>{safe(SYMBOLS.get(name, ''))}</span>"
+        metric = METRICS[name]
+        symbol = f"<span class='dim'>{safe(metric.symbol)}</span>"
         rows.append(
             [
-                Cell(f"{safe(name.replace('_', ' '))} {symbol}"),
+                Cell(f"{safe(metric.title)} {symbol}"),
                 number(value, text),
                 Cell(strip(value, others)),
             ]
@@ -177,7 +179,10 @@ def gains_chart(probe: Probe) -> str:
 
 
 def diagnose_command(diagnosis: Diagnosis) -> str:
-    """Return the command that gives this diagnosis again."""
+    """Return the command that gives this diagnosis again; without a file, a call in Python."""
+    if not diagnosis.source:
+        quick = ", quick=True" if diagnosis.quick else ""
+        return f"heterophily.diagnose(graph, seed={diagnosis.seed}{quick})"
     quick = " --quick" if diagnosis.quick else ""
     return f"heterophily diagnose {diagnosis.source}{quick} --seed {diagnosis.seed}"
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from heterophily.diagnosis.known import ANCHORS, known_metrics
 from heterophily.diagnosis.probe_value import FROM_GRAPH, SOURCES, Probe, beside_own
 from heterophily.diagnosis.words import capital
+from heterophily.metrics.catalog import METRICS
 from heterophily.page.text import printable
 
 if TYPE_CHECKING:
@@ -19,18 +20,6 @@ COLOURS = {
     "harmful": "red",
     "little": "yellow",
     "too-few": "magenta",
-}
-SYMBOLS = {
-    "edge_homophily": "H_edge",
-    "node_homophily": "H_node",
-    "class_homophily": "H_class",
-    "adjusted_homophily": "h_adj",
-    "label_informativeness": "LI",
-    "aggregation_homophily": "H_agg",
-    "modified_aggregation_homophily": "H_agg^M",
-    "aggregation_similarity": "S_agg(ÂX)",
-    "feature_similarity": "S_agg(X)",
-    "diversification_distinguishability": "DD",
 }
 _BAR = 10
 _SCALE = "0" + " " * (_BAR - 2) + "1"
@@ -53,9 +42,9 @@ def render(diagnosis: Diagnosis) -> Any:
     from rich.text import Text
 
     report, verdict = diagnosis.report, diagnosis.verdict
-    facts = (*report.found, *report.done)
     parts = [
-        Text(printable(report.headline) + (f" ({printable('; '.join(facts))})" if facts else "")),
+        Text(printable(report.headline)),
+        *(Text(f"- {printable(fact)}") for fact in (*report.found, *report.done)),
         Text(),
         Text(verdict.sentence, style=f"bold {COLOURS[verdict.kind]}"),
         *(Text(f"- {text}") for text in verdict.because),
@@ -103,11 +92,14 @@ def _metric_table(diagnosis: Diagnosis) -> Any:
     for dataset in ANCHORS:
         table.add_column(dataset, justify="right", no_wrap=True, style="dim")
     for name, value in diagnosis.metrics.values.items():
+        metric = METRICS[name]
+        if not metric.is_brief:
+            continue  # the page and --json have them all
         text = "undefined" if value is None else f"{value:.3f}"
         if diagnosis.spreads and name in diagnosis.spreads:
             text += f" ± {diagnosis.spreads[name]:.3f}"
         known = (f"{known_metrics()[dataset][name]:.2f}" for dataset in ANCHORS)
-        table.add_row(name.replace("_", " "), SYMBOLS.get(name, ""), text, bar(value), *known)
+        table.add_row(metric.title, metric.symbol, text, bar(value), *known)
     return table
 
 

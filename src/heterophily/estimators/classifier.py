@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from functools import partial
 from typing import Any, cast
 
@@ -66,8 +66,10 @@ class AcmClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     hidden, dropout
         Width of the hidden layers and rate of the dropout; ``None`` leaves it to the model.
     row_normalize
-        Whether rows of X are divided by the sum of their absolute values. ``None`` leaves it to the
-        model: all models of the paper do, but + and ++. Say ``False`` for standardised features.
+        Whether rows of counts (a sparse X that is never negative, as a bag of words) are divided by
+        the sum of their absolute values. ``None`` leaves it to the model: all models of the paper
+        do, but + and ++. Columns of any other X are standardised; ``options={"features":
+        "as-given"}`` leaves it as it is.
     options
         Further options of the model, for example ``{"depth": 3}``.
     lr, weight_decay, max_epochs, window
@@ -165,7 +167,6 @@ class AcmClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             ``validation_fraction`` of them decides when to stop.
         """
         network, config = self._network(), self._config()
-        spec = network.spec
         data = plain_labels(self._read(X, y, adjacency))
         if data.is_known.any():
             check_classification_targets(data.labels[data.is_known])
@@ -182,6 +183,8 @@ class AcmClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         labels = np.full(data.graph.num_nodes, -1, np.int64)
         self.classes_, labels[used] = np.unique(data.labels[used], return_inverse=True)
         config = config.replace(class_weight=self._weights())
+        network = Network.on(data.graph, network.model, network.options, config.to_dict())
+        spec = network.spec
         inputs = GraphInputs.from_graph(data.graph, spec.inputs)
         sizes = Sizes(inputs.num_nodes, inputs.num_features, self.classes_.size)
         result = train_one(
@@ -199,10 +202,10 @@ class AcmClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"lr={self.lr}, or features of smaller size"
             )
         self.trained_ = TrainedModel(
-            networks=(replace(network, config=config.to_dict()),),
+            networks=(network,),
             votes=(Vote(0, result.state or {}, seed=result.seed),),
             class_names=tuple(map(str, self.classes_)),
-            trained_on=GraphFacts.of(data.graph),
+            trained_on=GraphFacts.of(data.graph, [network]),
         )
         self._predictions = predict(self.trained_, data.graph)
         self._has_edges, self._has_graph = adjacency is not None, self._is_graph(X)

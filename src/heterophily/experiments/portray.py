@@ -16,7 +16,6 @@ from heterophily.experiments.tuned import optimal
 from heterophily.layers.adaptive_mixer import AdaptiveMixer
 from heterophily.layers.inputs import GraphInputs
 from heterophily.runs.job import outcome_of
-from heterophily.runs.model import spec_with
 from heterophily.runs.plan import Planner
 from heterophily.runs.record import Record, command_line
 from heterophily.runs.run import Run
@@ -136,7 +135,7 @@ def _portray(
 ) -> None:
     """Train runs of one model on one graph and write their portraits."""
     first = runs[0]
-    spec = spec_with(first.model, first.options)
+    spec = planner.sources.spec(first)
     graph = planner.graph_of(first)
     inputs = GraphInputs.from_graph(graph, spec.inputs)
     build = spec.builder(inputs, num_classes=graph.num_classes)

@@ -25,6 +25,25 @@ def _ranges(*names: str) -> dict[str, dict[str, Any]]:
     }
 
 
+@cache
+def _own_spaces() -> dict[str, dict[str, list[Any]]]:
+    entries = read_file("hyperparameters", "space-field")["spaces"]
+    return {
+        model: {key: value for key, value in entry.items() if key != "models"}
+        for entry in entries
+        for model in entry["models"]
+    }
+
+
+def own_space(model: str) -> dict[str, list[Any]] | None:
+    """Return the values declared for a model since the paper, or None.
+
+    >>> own_space("res-gcn")["depth"], own_space("gcn")
+    ([2, 3, 5], None)
+    """
+    return _own_spaces().get(model)
+
+
 def search_range(model: str, dataset: str) -> dict[str, list[Any]]:
     """Return the values that the paper searched, per hyper-parameter.
 

@@ -68,6 +68,19 @@ class CellPlan:
             ]
         )
 
+    def _found(self, store: Store) -> dict[str, Record]:
+        """Return the finished runs by today's key, all of the same numerics.
+
+        Those of today; or, where earlier numerics have more of them, the newest that has the most.
+        """
+        runs = [run for runs in self.runs for run in runs]
+        known = [{run.key: run.key for run in runs}]
+        for age in range(max((len(run.earlier_keys) for run in runs), default=0)):
+            older = [run for run in runs if age < len(run.earlier_keys)]
+            known.append({run.earlier_keys[age]: run.key for run in older})
+        found = [{keys[r.key]: r for r in store.records(list(keys))} for keys in known]
+        return max(found, key=len)
+
     def result(self, study: Study, store: Store) -> CellResult:
         """Choose the setting on validation data and sum up its runs."""
         row, dataset = self.cell.row.name, self.cell.dataset
@@ -80,8 +93,7 @@ class CellPlan:
             "published": study.printed(row, dataset),
             "published_ms": study.printed_ms(row, dataset),
         }
-        keys = [run.key for runs in self.runs for run in runs]
-        found = {record.key: record for record in store.records(keys)}
+        found = self._found(store)
         chosen = self._chosen(found)
         if chosen is None:
             needed = {run.key for run in self.first}

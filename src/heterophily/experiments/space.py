@@ -13,7 +13,7 @@ from typing import Any
 from heterophily.data.toml_file import is_plain, read_toml
 from heterophily.errors import InputError, lookup
 from heterophily.experiments.presets import CONFIG_FIELDS, Recipe, Rule
-from heterophily.experiments.ranges import search_range
+from heterophily.experiments.ranges import own_space, search_range
 from heterophily.training.config import TrainConfig
 
 Settings = Mapping[str, Any]
@@ -21,7 +21,7 @@ Settings = Mapping[str, Any]
 
 SPACES = {
     "paper": "the ranges of the paper's appendix",
-    "default": "27 settings: learning rate, weight decay, dropout",
+    "default": "27 settings: learning rate, weight decay, dropout; later models have their own",
     "programs": "for the paper's baselines: a few settings, most of them from their own programs",
 }
 GRAPH_FIELDS = ("direction", "self_loops")
@@ -67,7 +67,8 @@ class Space:
 def space_for(name: str | Path, model: str, dataset: str) -> Space:
     """Return the space of a name (``paper``, ``default``) or TOML file, for one model.
 
-    Of the default space a model gets the hyper-parameters it has; a file must fit the model.
+    Of the default space a model gets the hyper-parameters it has, and a model since the paper the
+    values declared for it; a file must fit the model.
 
     >>> len(space_for("paper", "acm-gcn", "cornell"))
     270
@@ -75,8 +76,9 @@ def space_for(name: str | Path, model: str, dataset: str) -> Space:
     if str(name) == "paper":
         return Space("paper", _paper(model, dataset))
     if str(name) == "default":
+        declared = own_space(model) or DEFAULT_SPACE
         known = _accepted(model)
-        chosen = {key: values for key, values in DEFAULT_SPACE.items() if key in known}
+        chosen = {key: tuple(values) for key, values in declared.items() if key in known}
         return Space("default", chosen)
     if str(name) == "programs":
         raise InputError(

@@ -95,7 +95,8 @@ def train_unit(unit: Unit, base: Base) -> Record:
     start = time.perf_counter()
     graph, split = unit.make_graph(base)
     settings = unit.describe("")["trials"]
-    inputs = GraphInputs.from_graph(graph, MODELS[unit.model].inputs)
+    options = MODELS[unit.model].with_options(features="counts").inputs  # as the stored units had
+    inputs = GraphInputs.from_graph(graph, options)
     replicas = []
     for trial in settings:
         options = {name: value for name, value in trial.items() if name not in _CONFIG_FIELDS}

@@ -122,7 +122,7 @@ def train(
         splits=batch,
         hyperparameters={
             **asdict(config),
-            **option_values(spec_with(model, options or {})),
+            **option_values(spec_with(model, options or {}).on(graph)),
             "seed": seed,
         },
         results=results,

@@ -78,7 +78,9 @@ class DirectedMixing(Convolution):
         """Return the mixture, (N, H); without one-way edges twins share their mixing weight."""
         found = directions_of(inputs, "random-walk", with_loops=True)
         passes = resolve_channels(("low", "high"))
-        weight, vectors, mix = self.weight, self.vectors.squeeze(2), self.mix_weight
+        weight: Tensor = self.weight
+        mix: Tensor = self.mix_weight
+        vectors = self.vectors.squeeze(2)
         if not found.is_one_way:
             merge = _merging(weight)
             weight = torch.einsum("ck,kij->cij", merge, weight)

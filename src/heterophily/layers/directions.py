@@ -9,6 +9,7 @@ from typing import Literal
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from heterophily.errors import InputError
 from heterophily.filters.direction import is_one_way
@@ -90,6 +91,8 @@ def _scaled(matrix: sp.csr_array, scaling: Scaling) -> sp.csr_array:
     return sp.csr_array(left @ matrix @ right)
 
 
-def _power(values: np.ndarray, exponent: float) -> np.ndarray:
+def _power(values: NDArray[np.float64], exponent: float) -> NDArray[np.float64]:
     """Return the powers of positive numbers, 0 for the others."""
-    return np.power(values, exponent, out=np.zeros_like(values), where=values > 0)
+    found = np.zeros_like(values)
+    np.power(values, exponent, out=found, where=values > 0)
+    return found

@@ -22,14 +22,11 @@ class Fitted(nn.Module):
     [1.0, 1.0, 1.0]
     """
 
-    resized: tuple[str, ...] = ()
-    """Names of the buffers whose size is not known before; empty: all of them."""
-
     def _load_from_state_dict(
         self, state_dict: dict[str, Tensor], prefix: str, *others: Any
     ) -> None:
         for name, buffer in list(self._buffers.items()):
             given = state_dict.get(prefix + name)
-            if given is not None and buffer is not None and name in (self.resized or (name,)):
+            if given is not None and buffer is not None:
                 setattr(self, name, given.new_empty(given.shape, dtype=buffer.dtype))
-        super()._load_from_state_dict(state_dict, prefix, *others)  # type: ignore[no-untyped-call]
+        super()._load_from_state_dict(state_dict, prefix, *others)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -13,13 +13,19 @@ from torch import Tensor
 from heterophily.errors import InputError
 from heterophily.filters.direction import EDGE_DIRECTIONS, EdgeDirection, turned
 from heterophily.filters.normalization import NORMALIZATIONS, normalized_adjacency
+from heterophily.layers.feature_scaling import (
+    FEATURE_KINDS,
+    SPARSE_BELOW,
+    ColumnScale,
+    FeatureKind,
+    feature_kind,
+    row_normalized,
+)
 from heterophily.layers.propagation import Propagation
 from heterophily.layers.sparse_features import SparseFeatures
 
 if TYPE_CHECKING:
     from heterophily.data.graph import Graph
-
-_SPARSE_BELOW = 0.25  # share of nonzeros up to which sparse products and dropout are faster
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,8 +38,13 @@ class InputOptions:
         Â as random walk :math:`\\tilde D^{-1} \\tilde A` (the paper's choice) or symmetric.
     renormalize
         Whether loops are added (Ã = A + I) before normalising.
+    features
+        What X holds. ``"counts"``: a bag of words, see ``row_normalize``; ``"numbers"``: columns
+        get mean 0 and deviation 1, those of the graph a model is trained on; ``"as-given"``: X is
+        not changed. ``"auto"`` is decided by the graph
+        (:func:`~heterophily.layers.feature_scaling.feature_kind`).
     row_normalize
-        Whether rows of X are divided by the sum of their absolute values; zero rows stay zero.
+        Whether rows of counts are divided by the sum of their absolute values; zero rows stay zero.
         The released code does so except for ACM-GCN+ and ++ with the structure channel, and so do
         the models of the table.
     with_structure
@@ -48,9 +59,10 @@ class InputOptions:
     row_normalize: bool = True
     with_structure: bool = False
     edge_direction: EdgeDirection = "given"
+    features: Literal["auto"] | FeatureKind = "auto"
 
     def __post_init__(self) -> None:
-        """Refuse an unknown normalisation or direction."""
+        """Refuse an unknown normalisation, direction or kind of features."""
         if self.normalization not in NORMALIZATIONS:
             raise InputError(
                 f"normalization={self.normalization!r}; choose {' or '.join(NORMALIZATIONS)}"
@@ -60,14 +72,22 @@ class InputOptions:
                 f"edge_direction={self.edge_direction!r}; choose one of "
                 f"{', '.join(EDGE_DIRECTIONS)}"
             )
+        if self.features != "auto" and self.features not in FEATURE_KINDS:
+            raise InputError(
+                f"features={self.features!r}; choose one of auto, {', '.join(FEATURE_KINDS)}"
+            )
+
+    def on(self, graph: Graph) -> InputOptions:
+        """Return the same options with what ``"auto"`` means on a graph."""
+        return self if self.features != "auto" else replace(self, features=feature_kind(graph))
 
 
 @dataclass(frozen=True, eq=False)
 class GraphInputs:
     """The tensors of one graph: features, Â and, if asked for, A. Only read by models.
 
-    ``features`` are sparse when at most a quarter of them is nonzero; ``remarks`` tells what a
-    user should know about the preparation.
+    ``features`` are sparse when at most a quarter of them is nonzero; ``columns`` is the scale of
+    numbers; ``remarks`` tells what a user should know about the preparation.
 
     >>> from heterophily.data.graph import Graph
     >>> graph = Graph.from_edges([0, 1], [1, 2], labels=[0, 0, 1])
@@ -82,6 +102,7 @@ class GraphInputs:
     num_nodes: int
     num_features: int
     remarks: tuple[str, ...] = ()
+    columns: ColumnScale | None = None
 
     @classmethod
     def from_graph(
@@ -89,21 +110,29 @@ class GraphInputs:
         graph: Graph,
         options: InputOptions | None = None,
         *,
+        columns: ColumnScale | None = None,
         dtype: torch.dtype = torch.float32,
         device: torch.device | str = "cpu",
     ) -> GraphInputs:
-        """Normalise the adjacency and the features of a graph and copy them to a device."""
-        options = options or InputOptions()
+        """Normalise the adjacency and the features of a graph and copy them to a device.
+
+        ``columns`` is the scale of the graph that a model was trained on, where the features are
+        numbers; by default it is measured here.
+        """
+        options = (options or InputOptions()).on(graph)
         remarks: tuple[str, ...] = ()
         features: Any = graph.features
         if features is None or features.shape[1] == 0:
             features = sp.eye_array(graph.num_nodes, format="csr")
             remarks = ("the graph has no features: every node gets its own indicator feature",)
-        if options.row_normalize:
+        if options.features == "numbers":
+            columns = columns or ColumnScale.fit(features)
+            features = columns.apply(features)
+        elif options.features == "counts" and options.row_normalize:
             features = row_normalized(features)
         if not sp.issparse(features):
             share = np.count_nonzero(features) / max(1, features.size)
-            features = sp.csr_array(features) if share <= _SPARSE_BELOW else features
+            features = sp.csr_array(features) if share <= SPARSE_BELOW else features
         adjacency = graph.adjacency
         if graph.is_directed:
             adjacency = turned(adjacency, options.edge_direction)
@@ -125,19 +154,5 @@ class GraphInputs:
             num_nodes=graph.num_nodes,
             num_features=int(features.shape[1]),
             remarks=remarks,
+            columns=columns if options.features == "numbers" else None,
         )
-
-
-def row_normalized(features: Any) -> Any:
-    """Divide each row by the sum of its absolute values, in float64; zero rows stay zero.
-
-    >>> row_normalized(np.array([[1.0, 3.0], [0.0, 0.0]]))
-    array([[0.25, 0.75],
-           [0.  , 0.  ]])
-    """
-    matrix = features.astype(np.float64)
-    sums = np.asarray(abs(matrix).sum(axis=1)).reshape(-1)
-    inverse = np.divide(1.0, sums, out=np.zeros_like(sums), where=sums > 0)
-    if sp.issparse(matrix):
-        return sp.csr_array(sp.diags_array(inverse) @ matrix)
-    return matrix * inverse[:, None]

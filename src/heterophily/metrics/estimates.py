@@ -72,7 +72,7 @@ def estimate(
     >>> estimate("edge_homophily", graph, share=1.0, rng=np.random.default_rng(0)).mean
     0.5
     """
-    compute = lookup(METRICS, "metric", metric) if isinstance(metric, str) else metric
+    compute = lookup(METRICS, "metric", metric).function if isinstance(metric, str) else metric
     _check(compute, share, repeats, label_use, confidence)
     labelled = np.flatnonzero(graph.is_labelled)
     if labelled.size == 0:

@@ -5,7 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from heterophily.layers.inputs import InputOptions
+from heterophily.models.correct_and_smooth import CorrectAndSmooth, CorrectAndSmoothOptions
+from heterophily.models.fsgnn import Fsgnn, FsgnnOptions
+from heterophily.models.label_propagation import LabelPropagation, LabelPropagationOptions
+from heterophily.models.ordered_gnn import OrderedGnn, OrderedGnnOptions
+from heterophily.models.polynormer import Polynormer, PolynormerOptions
 from heterophily.models.residual import DirectedNetwork, ResidualNetwork, ResidualOptions
+from heterophily.models.sgformer import Sgformer, SgformerOptions
 from heterophily.models.spec import ModelSpec
 from heterophily.models.trees import TreesModel, TreesOptions
 
@@ -38,6 +44,12 @@ FIELD = {
     "dir-gcn": _directed("dir-gcn"),
     "dir-sage": _directed("dir-sage"),
     "dir-acm": _directed("dir-acm"),
+    "fsgnn": ModelSpec(Fsgnn, FsgnnOptions(), replace(SYMMETRIC, with_structure=True)),
+    "orderedgnn": ModelSpec(OrderedGnn, OrderedGnnOptions(), MEAN),
+    "polynormer": ModelSpec(Polynormer, PolynormerOptions(), SYMMETRIC),
+    "sgformer": ModelSpec(Sgformer, SgformerOptions(), SYMMETRIC),
+    "label-propagation": ModelSpec(LabelPropagation, LabelPropagationOptions(), LOOPLESS),
+    "correct-and-smooth": ModelSpec(CorrectAndSmooth, CorrectAndSmoothOptions(), LOOPLESS),
     "trees": ModelSpec(TreesModel, TreesOptions(), WALK),
     "trees-channels": ModelSpec(TreesModel, TreesOptions(columns=CHANNELS), STRUCTURE),
 }

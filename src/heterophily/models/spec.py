@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torch import nn
 
 from heterophily.errors import InputError
 from heterophily.layers.inputs import GraphInputs, InputOptions
+
+if TYPE_CHECKING:
+    from heterophily.data.graph import Graph
 
 ALIASES = {"layers": "depth", "lambda": "lambda_"}
 """Other names of options: the paper's "# layers", and a word that Python reserves."""
@@ -61,6 +64,10 @@ class ModelSpec:
             options=replace(self.options, **parts["options"]),
             inputs=replace(self.inputs, **parts["inputs"]),
         )
+
+    def on(self, graph: Graph) -> ModelSpec:
+        """Return the model with what its inputs leave to the graph (``features="auto"``)."""
+        return replace(self, inputs=self.inputs.on(graph))
 
     def build(self, *, num_nodes: int, num_features: int, num_classes: int) -> nn.Module:
         """Build the network; its weights are drawn from PyTorch's global generator."""

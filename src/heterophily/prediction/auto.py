@@ -34,6 +34,9 @@ from heterophily.training.cores import usable_cores
 
 MINUTES = 3.0
 SEEDS = 5
+QUICK_BELOW = 0.5
+"""With less than so many minutes the diagnosis is the quick one."""
+
 SPENT = "time-spent.jsonl"
 """Beside the artefacts of a store: the seconds of each training of a search."""
 
@@ -161,8 +164,8 @@ def auto(
         differ (those of Geom-GCN), a node may be tested in one split and validate the choice in
         another, as in the paper.
     minutes
-        Time for steps 2 and 3 on ``clock``. The first candidate is trained in any case, and what
-        was begun is finished.
+        Time for steps 1 to 3 on ``clock``; with less than half a minute the diagnosis is the quick
+        one. One network for each worker is trained in any case, and what was begun is finished.
     score
         A name in :data:`~heterophily.evaluation.scores.SCORES`, or ``"auto"``: ROC AUC for two
         classes of which one holds at most a quarter of the nodes, else accuracy.
@@ -194,14 +197,15 @@ def auto(
     visible = _visible(graph, batch)
     name = score_for(visible.labels) if score == "auto" else score
     scored = lookup(SCORES, "score", name)
-    verdict = diagnose(visible, seed=seed).verdict
+    start = clock()
+    verdict = diagnose(visible, seed=seed, quick=minutes < QUICK_BELOW).verdict
     count = workers or usable_cores()
     with ExitStack() as stack:
         kept_in = stack.enter_context(MemoryStore()) if store is None else store
         memory = None if kept_in.reach == "process" else kept_in.artefact_folder / SPENT
         if memory is not None:
             memory.parent.mkdir(parents=True, exist_ok=True)
-        spent = TimeSpent(clock, memory=memory, workers=count)
+        spent = TimeSpent(clock, since=start, memory=memory, workers=count)
         timer = Clock(60 * minutes, spent.now)
         one_way = graph.is_directed and is_one_way(graph.adjacency)
         families = families_for(verdict.kind, inductive=inductive, one_way=one_way)

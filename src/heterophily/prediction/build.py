@@ -33,7 +33,9 @@ def model_of(
     for number, trial in enumerate(result.ensemble.trials):
         candidate = trial.candidate
         config = candidate.config.replace(**result.config)
-        networks.append(Network(candidate.model, dict(candidate.options), config.to_dict()))
+        networks.append(
+            Network.on(result.graph, candidate.model, candidate.options, config.to_dict())
+        )
         votes += [Vote(number, m.state, m.split, m.seed) for m in trial.members.values()]
     card = {
         "recipe": "auto",
@@ -46,7 +48,7 @@ def model_of(
         networks=tuple(networks),
         votes=tuple(votes),
         class_names=result.graph.class_names,
-        trained_on=GraphFacts.of(result.graph, feature_names),
+        trained_on=GraphFacts.of(result.graph, networks, feature_names),
         temperature=result.temperature,
         card=card,
     )
@@ -136,7 +138,7 @@ def model_of_report(
         networks=(network,),
         votes=tuple(votes),
         class_names=graph.class_names,
-        trained_on=GraphFacts.of(graph, feature_names),
+        trained_on=GraphFacts.of(graph, [network], feature_names),
         temperature=calibrated.temperature,
         card=card,
     )
@@ -144,4 +146,5 @@ def model_of_report(
 
 def network_of(report: TrainReport, options: Mapping[str, Any], config: TrainConfig) -> Network:
     """Return the network of a report that was trained with these options."""
-    return Network(report.model, dict(options), config.to_dict())
+    assert report.source is not None
+    return Network.on(report.source, report.model, options, config.to_dict())

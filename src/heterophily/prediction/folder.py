@@ -19,6 +19,7 @@ from torch import Tensor
 from heterophily.data.atomic import write_bytes, write_text
 from heterophily.data.folders import held, replace_folder, sweep, sync_folder
 from heterophily.errors import HeterophilyError, InputError
+from heterophily.layers.feature_scaling import ColumnScale
 from heterophily.prediction.model import GraphFacts, Network, TrainedModel, Vote
 from heterophily.runs.record import command_line, versions
 from heterophily.runs.run import canonical, digest
@@ -166,6 +167,10 @@ def _check_card(card: dict[str, Any], tensors: Mapping[str, Tensor]) -> None:
     if type(temperature) not in (int, float) or not 0 < temperature < math.inf:
         raise InputError(f"temperature {temperature!r}")
     facts = card["trained_on"]
+    if facts.get("columns") is not None:
+        width = ColumnScale.from_dict(facts["columns"]).center.size
+        if width != facts["num_features"]:
+            raise InputError(f"{width} scaled columns of {facts['num_features']} features")
     counts = [facts[name] for name in ("num_nodes", "num_edges", "num_features")]
     if not all(type(count) is int and 0 <= count < 2**31 for count in counts):
         raise InputError("the sizes of the graph it was trained on")
@@ -226,8 +231,10 @@ def _read_network(path: Path, entry: Mapping[str, Any]) -> Network:
         name: tuple(value) if isinstance(value, list) else value
         for name, value in entry["options"].items()
     }
-    network = Network(entry["model"], options, entry["config"])
-    now, then = network.resolved, entry["resolved"]
+    then = entry["resolved"]
+    # A card that does not name the kind of features is of a time when all were taken for counts.
+    network = Network(entry["model"], {"features": "counts", **options}, entry["config"])
+    now = network.resolved
     changed = sorted(name for name in now.keys() | then.keys() if now.get(name) != then.get(name))
     if changed:
         raise InputError(

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from heterophily.data.graph import Graph
 from heterophily.errors import InputError
 from heterophily.layers.channel import CHANNELS, Channel
+from heterophily.layers.feature_scaling import ColumnScale
 from heterophily.models.spec import ModelSpec
 from heterophily.prediction.members import Sizes
 from heterophily.runs.model import option_values, spec_with
@@ -22,11 +23,22 @@ _PROBE = Sizes(num_nodes=29, num_features=11, num_classes=3)
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """A model of the table, the options that differ from it, and how it was trained."""
+    """A model of the table, the options that differ from it, and how it was trained.
+
+    ``features`` is among the options, so that every graph is seen as that of training was.
+    """
 
     model: str
     options: Mapping[str, Any] = field(default_factory=dict)
     config: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def on(
+        cls, graph: Graph, model: str, options: Mapping[str, Any], config: Mapping[str, Any]
+    ) -> Network:
+        """Return a network as it is trained on a graph, which decides what features are."""
+        kind = spec_with(model, options).inputs.on(graph).features
+        return cls(model, {**options, "features": kind}, config)
 
     @cached_property
     def spec(self) -> ModelSpec:
@@ -88,10 +100,20 @@ class GraphFacts:
     is_directed: bool
     node_ids: str  # hash of the ids in their order
     encoder: Mapping[str, Any] | None = None  # plain data: how a table became features
+    columns: Mapping[str, Any] | None = None  # plain data: mean and deviation of numbers
 
     @classmethod
-    def of(cls, graph: Graph, feature_names: Sequence[str] | None = None) -> GraphFacts:
-        """Note the facts of a graph; names of feature columns where they are known."""
+    def of(
+        cls,
+        graph: Graph,
+        networks: Sequence[Network],
+        feature_names: Sequence[str] | None = None,
+    ) -> GraphFacts:
+        """Note the facts of a graph; names of feature columns where they are known.
+
+        Means and deviations of the columns are kept where a network sees features scaled by them.
+        """
+        is_scaled = any(network.spec.inputs.features == "numbers" for network in networks)
         return cls(
             name=graph.name,
             content_hash=graph.content_hash,
@@ -102,7 +124,13 @@ class GraphFacts:
             is_directed=graph.is_directed,
             node_ids=ids_digest(graph),
             encoder=None if graph.encoder is None else graph.encoder.to_dict(),
+            columns=ColumnScale.fit(graph.features).to_dict() if is_scaled else None,
         )
+
+    @property
+    def scale(self) -> ColumnScale | None:
+        """How the columns of another graph are scaled: as those of training."""
+        return None if self.columns is None else ColumnScale.from_dict(self.columns)
 
 
 def ids_digest(graph: Graph) -> str:

@@ -117,13 +117,13 @@ def built_networks(
     model: TrainedModel, graph: Graph
 ) -> Iterator[tuple[Network, nn.Module, GraphInputs]]:
     """Yield every member as its network, the built module and the prepared graph."""
-    sizes = model.sizes(graph)
+    sizes, scale = model.sizes(graph), model.trained_on.scale
     prepared: dict[InputOptions, GraphInputs] = {}
     for vote in model.votes:
         network = model.networks[vote.network]
         options = network.spec.inputs
         if options not in prepared:
-            prepared[options] = GraphInputs.from_graph(graph, options)
+            prepared[options] = GraphInputs.from_graph(graph, options, columns=scale)
         yield network, model.network(vote, sizes), prepared[options]
 
 

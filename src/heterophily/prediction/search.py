@@ -112,13 +112,20 @@ class Search:
         self._batch = self._workers
 
     def run(self, candidates: Mapping[Family, Iterable[Candidate]]) -> list[Trial]:
-        """Return the finalists, best first: each trained on every split."""
+        """Return the finalists, best first: each trained on every split.
+
+        One training for each worker is done in any case; when the time is up before any candidate
+        was trained on every split, the best of those on the most splits is the only finalist.
+        """
         rungs = self.rungs()
         alive: list[Trial] = []
         for trial in self._drawn(candidates):
             self.trials.append(trial)
             alive.append(trial)
-            self.train([(trial, split, 0) for split in range(rungs[0])], until=math.inf)
+            tasks = [(trial, split, 0) for split in range(rungs[0])]
+            sure = self._workers if len(alive) == 1 else 0
+            self.train(tasks[:sure], until=math.inf)
+            self.train(tasks[sure:], until=1.0)
             self._survivors(alive, count=MAX_KEPT)
         for rung, count in enumerate(rungs[1:], start=1):
             kept = min(MAX_KEPT, math.ceil(len(alive) / KEEP))
@@ -126,8 +133,9 @@ class Search:
             until = SHARES[min(rung, len(SHARES) - 1)]
             for trial in _leaders_first(alive):  # what the time does not allow is left out
                 needed = [(trial, split, 0) for split in range(trial.splits, count)]
-                self.train(needed, until=until if trial is not alive[0] else math.inf)
-            alive = [trial for trial in alive if trial.splits == count]
+                self.train(needed, until=until if trial is not alive[0] else 1.0)
+            most = max((trial.splits for trial in alive), default=0)
+            alive = [trial for trial in alive if trial.splits == most]
         return self._survivors(alive, count=len(alive))
 
     def _drawn(self, candidates: Mapping[Family, Iterable[Candidate]]) -> Iterator[Trial]:

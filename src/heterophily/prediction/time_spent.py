@@ -22,6 +22,8 @@ class TimeSpent:
     ----------
     now
         Tells the seconds that pass.
+    since
+        When the search began, by default now: the diagnosis counts as part of the first training.
     memory
         A file beside the store with the seconds of each run; None: they are for this search alone.
     workers
@@ -30,11 +32,16 @@ class TimeSpent:
     """
 
     def __init__(
-        self, now: Callable[[], float], *, memory: Path | None = None, workers: int = 1
+        self,
+        now: Callable[[], float],
+        *,
+        since: float | None = None,
+        memory: Path | None = None,
+        workers: int = 1,
     ) -> None:
         self._now, self._memory, self._workers = now, memory, workers
         self._known = _read(memory)
-        self._total, self._last = 0.0, now()
+        self._total, self._last = 0.0, now() if since is None else since
 
     def now(self) -> float:
         """Return the seconds spent so far."""

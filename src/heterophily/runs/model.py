@@ -42,13 +42,15 @@ def name_of(model: str | ModelSpec) -> str:
 def option_values(spec: ModelSpec) -> dict[str, Any]:
     """Return every option of the model and its inputs as plain data.
 
-    Edges as they are given are not named: keys of stored runs are made of this, and stay those of
-    the time before that option.
+    Edges as they are given and features that are counts are not named: keys of stored runs are made
+    of this, and stay those of the time before these options.
     """
     parts = (spec.options, spec.inputs)
     found = {f.name: _plain(getattr(part, f.name)) for part in parts for f in fields(part)}
     if spec.inputs.edge_direction == "given":
         del found["edge_direction"]
+    if spec.inputs.features == "counts":
+        del found["features"]
     return found
 
 

@@ -14,6 +14,7 @@ from heterophily.data.splits import DRAWS, Split, SplitBatch
 from heterophily.errors import InputError
 from heterophily.experiments.paper import SAME_MODEL
 from heterophily.experiments.presets import Recipe
+from heterophily.layers.feature_scaling import FeatureKind, feature_kind
 from heterophily.models.spec import ModelSpec
 from heterophily.runs.model import name_of, resolved, spec_with
 from heterophily.runs.run import GraphRef, Run, SplitRef, split_digest
@@ -46,6 +47,7 @@ class Planner:
     sources: Sources = field(default_factory=Sources)
     remarks: dict[str, None] = field(default_factory=dict)  # on the splits; in order, each once
     notes: dict[str, None] = field(default_factory=dict)  # why torch trains; in order, each once
+    _kinds: dict[str, FeatureKind] = field(default_factory=dict)
     _opened: dict[Any, tuple[GraphRef, list[SplitRef]]] = field(default_factory=dict)
 
     def runs(
@@ -81,7 +83,7 @@ class Planner:
         """
         reference = GraphRef(graph.name, graph.content_hash)
         self.sources.graphs[reference.content_hash] = partial(_held, graph)
-        self.sources.hold(graph)
+        self._note(graph)
         references = []
         for number, split in zip(numbers or range(len(splits)), splits, strict=True):
             name = split_digest(split)
@@ -100,6 +102,11 @@ class Planner:
     ) -> list[Run]:
         """Return runs on a graph and splits that the sources know."""
         spec, name = spec_with(model, options), name_of(model)
+        if spec.inputs.features == "auto":
+            spec = spec.with_options(features=self._kinds[graph.content_hash])
+        kept = {key: value for key, value in options.items() if key != "features"}
+        if spec.inputs.features != "counts":  # records of the time before that option have none
+            kept["features"] = spec.inputs.features
         described = resolved(model, spec)
         if not isinstance(model, str):
             self.sources.add_model(described, spec)
@@ -114,7 +121,7 @@ class Planner:
         return [
             Run(
                 model=name,
-                options=dict(options),
+                options=kept,
                 config=config.to_dict(),
                 graph=graph,
                 split=split,
@@ -157,9 +164,15 @@ class Planner:
             self.remarks.update(dict.fromkeys(split_remarks(opened, batch, rule)))
             reference = GraphRef(opened.name, opened.content_hash)
             self.sources.graphs[reference.content_hash] = opener
-            self.sources.hold(opened)
+            self._note(opened)
             self._opened[known] = (reference, self._references(batch, rule))
         return self._opened[known]
+
+    def _note(self, graph: Graph) -> None:
+        """Keep a graph that was just opened, and what its features are."""
+        self.sources.hold(graph)
+        if graph.content_hash not in self._kinds:
+            self._kinds[graph.content_hash] = feature_kind(graph)
 
     def _batch(self, opened: Graph, graph: str | Graph, rule: str) -> SplitBatch:
         return splits_of(

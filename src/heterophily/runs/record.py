@@ -13,6 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from heterophily.engine.version import engine_version
 from heterophily.runs.run import NUMERICS, GraphRef, Run, SplitRef, key_of
 from heterophily.runs.run import canonical as canonical
 from heterophily.runs.run import digest as digest
@@ -70,7 +71,15 @@ class Record:
     def of(cls, run: Run, outcome: Outcome, *, command: str = "") -> Record:
         """Record an outcome now, with the versions of this process."""
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        return cls(run.key, run.to_dict(), outcome, versions(), command, now)
+        trained_by = engine_version(run.engine, NUMERICS[run.engine])
+        known = {**versions(), "engine": trained_by}
+        return cls(run.key, run.to_dict(), outcome, known, command, now)
+
+    @property
+    def numerics(self) -> int | None:
+        """The version of the engine's numerics that the key belongs to; None if to none."""
+        known = range(NUMERICS[self.run["engine"]], 0, -1)
+        return next((n for n in known if self.key == key_of(self.run, n)), None)
 
     @property
     def answer(self) -> str:
@@ -80,8 +89,7 @@ class Record:
     @property
     def is_consistent(self) -> bool:
         """Whether the key belongs to the description, under today's numerics or earlier ones."""
-        known = range(1, NUMERICS[self.run["engine"]] + 1)
-        return any(self.key == key_of(self.run, numerics) for numerics in known)
+        return self.numerics is not None
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> Record:

@@ -120,6 +120,11 @@ class Run:
         """sha256 of model options, hyper-parameters, graph, split, seed and numerics version."""
         return key_of(self.to_dict(), NUMERICS[self.engine])
 
+    @cached_property
+    def earlier_keys(self) -> tuple[str, ...]:
+        """The keys of this run under earlier numerics of its engine, the newest first."""
+        return tuple(key_of(self.to_dict(), n) for n in range(NUMERICS[self.engine] - 1, 0, -1))
+
     def to_dict(self) -> dict[str, Any]:
         """Return the run as plain data."""
         return {

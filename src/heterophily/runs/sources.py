@@ -71,7 +71,7 @@ class Sources:
             return self.models[digest(canonical(run.resolved))]
         from heterophily.models.catalog import MODELS
 
-        return MODELS[run.model].with_options(**run.options)
+        return MODELS[run.model].with_options(**{"features": "counts", **run.options})
 
     def split(self, run: Run) -> Split:
         """Return the split of a run."""

@@ -20,7 +20,7 @@ from heterophily.training.device import as_device
 from heterophily.training.engines import native_or_note, refused
 from heterophily.training.fit import fit, with_logits
 from heterophily.training.result import FitResult
-from heterophily.training.workers import WorkerPool
+from heterophily.training.workers import WorkerPool, pickled
 
 Progress = Callable[[int, int], None]
 """Called with (number of replicas finished, number of replicas)."""
@@ -110,14 +110,13 @@ def fit_replicas(
     Parameters
     ----------
     replicas
-        The runs. With more than one worker their ``build`` must be picklable: a module-level
-        function or a :func:`functools.partial` of one, not a lambda.
+        The runs. With more than one worker their ``build`` is sent to other processes; what a
+        script or a notebook defines is sent by value.
     inputs, labels
         Shared by all; sent to each worker process once.
     workers
         Number of processes; default: one for each usable core. One worker, one replica or a GPU
-        means no process is started. In a script, guard the call with
-        ``if __name__ == "__main__":``.
+        means no process is started. Workers do not run the calling script again.
     progress
         Called after each finished replica with (finished, total).
     device
@@ -188,9 +187,8 @@ def _one_by_one(job: _Job, replicas: Sequence[Replica], progress: Progress | Non
 
 def _pickled(value: Any, what: str) -> bytes:
     try:
-        return pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
+        return pickled(value)
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise InputError(
-            f"{what} cannot be sent to a worker process ({error}); build models with a "
-            "module-level function, or pass workers=1"
+            f"{what} cannot be sent to a worker process ({error}); pass workers=1"
         ) from error

@@ -2,25 +2,30 @@
 
 A worker greets, receives the shared job once, then takes one task at a time. Messages are
 pickled here and travel as bytes, so nothing in flight depends on a living worker.
+
+Workers are started as programs of their own: unlike those of :mod:`multiprocessing` they do not run
+the user's script again. What that script or a notebook defines travels by value.
 """
 
 from __future__ import annotations
 
+import os
 import pickle
 import signal
+import subprocess
+import sys
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from multiprocessing import connection, get_context
+from multiprocessing import Pipe, connection
 from multiprocessing.connection import Connection
-from multiprocessing.process import BaseProcess
 from socket import socket
 from types import TracebackType
 from typing import Any
 
 from heterophily.errors import HeterophilyError
 from heterophily.training.interrupts import interrupt_bell, interrupt_held
-from heterophily.training.worker import serve
+from heterophily.training.worker import START
 
 _ATTEMPTS = 2  # a task whose worker dies is run once more
 
@@ -40,7 +45,7 @@ class Outcome:
 
 @dataclass(eq=False)
 class _Worker:
-    process: BaseProcess
+    process: subprocess.Popen[bytes]
     pipe: Connection
     task: int | None = None
     has_greeted: bool = False
@@ -63,7 +68,6 @@ class WorkerPool:
         self._workers: list[_Worker] = []
         self._failed_starts = 0
         self._is_kept = False
-        self._context = get_context("spawn")
 
     def __enter__(self) -> WorkerPool:
         """Keep the processes until the end of the block."""
@@ -126,11 +130,9 @@ class WorkerPool:
             return
         with interrupt_held():
             for _ in range(missing):
-                here, there = self._context.Pipe()
-                process = self._context.Process(target=serve, args=(there,), daemon=True)
-                process.start()
-                there.close()
-                self._workers.append(_Worker(process, here))
+                here, there = Pipe()
+                with there:
+                    self._workers.append(_Worker(_started(there), here))
 
     def _ready_workers(self, bell: socket | None) -> list[_Worker]:
         """Wait for messages; a signal ends the wait too, and Python then raises what it means."""
@@ -155,8 +157,7 @@ class WorkerPool:
         """Put the task of a dead worker back into the queue, or give it up."""
         self._workers.remove(worker)
         worker.pipe.close()
-        worker.process.join()
-        code = worker.process.exitcode or 0
+        code = worker.process.wait()
         cause = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
         number = worker.task
         if worker.is_free:
@@ -165,8 +166,8 @@ class WorkerPool:
             self._failed_starts += 1
             if code >= 0 or self._failed_starts > _ATTEMPTS * self.count:
                 raise WorkerError(
-                    f"worker processes end at their start ({cause}); in a script put the call "
-                    'under if __name__ == "__main__":, or pass workers=1'
+                    f"worker processes end at their start ({cause}); pass workers=1 to do "
+                    "without them"
                 )
             return
         if attempts[number] < _ATTEMPTS:
@@ -183,8 +184,40 @@ class WorkerPool:
                 worker.pipe.close()
                 worker.process.kill()
             for worker in self._workers:
-                worker.process.join()
+                worker.process.wait()
             self._workers.clear()
+
+
+def pickled(value: Any) -> bytes:
+    """Pickle a job or a task; what a script or a notebook defines is sent by value.
+
+    A worker does not run the user's program, so it could not look such a name up there.
+    """
+    try:
+        plain = pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
+        if b"__main__" not in plain:
+            return plain
+    except (pickle.PicklingError, AttributeError, TypeError):
+        pass  # a lambda, a local function: by value too
+    from joblib import wrap_non_picklable_objects
+
+    return pickle.dumps(wrap_non_picklable_objects(value, keep_wrapper=False))
+
+
+def _started(pipe: Connection) -> subprocess.Popen[bytes]:
+    """Start a worker at one end of a pipe; it looks for modules where this process does."""
+    descriptor = pipe.fileno()
+    # -P: no folder that happens to be the current one comes before the standard library
+    program = [
+        sys.executable,
+        "-P",
+        "-c",
+        START,
+        str(os.getpid()),
+        str(descriptor),
+        *map(str, sys.path),
+    ]
+    return subprocess.Popen(program, stdin=subprocess.DEVNULL, pass_fds=(descriptor,))
 
 
 def _receive(worker: _Worker) -> tuple[Any, ...] | None:

@@ -263,3 +263,109 @@ def test_dir_sage(graph):
         conv.conv_in.lin_l.weight.copy_(back.T / 0.7)
     state = torch.randn(graph.num_nodes, 5)
     close(block.feed_forward.first(block.convolution(state, inputs)), conv(state, edges))
+
+
+def moved_batch_norms(model):
+    """Give every batch norm running statistics that are not those of its start."""
+    for module in model.modules():
+        if isinstance(module, torch.nn.BatchNorm1d):
+            module.running_mean.normal_()
+            module.running_var.uniform_(0.5, 2.0)
+
+
+def test_sgformer(graph, edge_index):
+    model, x, _ = ours("sgformer", graph, global_depth=2, graph_weight=0.3)
+    moved_batch_norms(model)
+    net = pyg.SGFormer(x.shape[1], 5, model.output.weight.shape[1], graph_weight=0.3).eval()
+    trans, gnn = net.trans_conv, net.graph_conv
+    copy_linear(trans.fcs[0], model.attention.input)
+    copy_linear(gnn.fcs[0], model.gcn.input)
+    copy_linear(net.fc, model.output)
+    for theirs, mine in zip(trans.bns, model.attention.norms, strict=True):
+        theirs.load_state_dict(mine.state_dict())
+    for theirs, mine in zip(gnn.bns, model.gcn.norms, strict=True):
+        theirs.load_state_dict(mine.state_dict())
+    with torch.no_grad():
+        for theirs, mine in zip(trans.attns, model.attention.layers, strict=True):
+            theirs.q.weight.copy_(mine.query.weight.T)
+            theirs.k.weight.copy_(mine.key.weight.T)
+            theirs.v.weight.copy_(mine.value.weight.T)
+        for theirs, mine in zip(gnn.convs, model.gcn.layers, strict=True):
+            theirs.lin.weight.copy_(mine.weight.T)
+            theirs.bias.copy_(mine.bias)
+    logits = model(GraphInputs.from_graph(graph, MODELS["sgformer"].inputs))
+    wanted = net(x, edge_index, torch.zeros(len(x), dtype=torch.long))
+    close(logits.log_softmax(1), wanted)
+
+
+@pytest.mark.parametrize("global_depth", [0, 2])
+def test_polynormer(graph, edge_index, global_depth):
+    model, x, _ = ours("polynormer", graph, depth=3, global_depth=global_depth, beta=0.7)
+    moved_batch_norms(model)
+    net = pyg.Polynormer(
+        x.shape[1], 5, model.output.weight.shape[1], 3, 2, beta=0.7, qk_shared=False
+    ).eval()
+    net._global = global_depth > 0
+    parts = zip(net.h_lins, net.local_convs, net.lins, net.lns, net.post_bns, strict=True)
+    for (gate, conv, own, norm, batch_norm), layer in zip(parts, model.local_layers, strict=True):
+        copy_linear(gate, layer.gate)
+        copy_linear(own, layer.own)
+        norm.load_state_dict(layer.norm.state_dict())
+        batch_norm.load_state_dict(layer.batch_norm.state_dict())
+        with torch.no_grad():
+            conv.lin.weight.copy_(layer.neighbours.weight.T)
+            conv.bias.copy_(layer.neighbours_bias)
+    if global_depth:
+        net.ln.load_state_dict(model.norm.state_dict())
+        copy_linear(net.pred_global, model.output)
+    else:
+        copy_linear(net.pred_local, model.output)
+    for theirs, mine in zip(net.global_attn, model.global_layers, strict=False):
+        copy_linear(theirs.h_lins, mine.gate)
+        copy_linear(theirs.lin_out, mine.output)
+        theirs.lns.load_state_dict(mine.norm.state_dict())
+        with torch.no_grad():
+            theirs.q.weight.copy_(mine.query.weight.T)
+            theirs.k.weight.copy_(mine.key.weight.T)
+            theirs.v.weight.copy_(mine.value.weight.T)
+    logits = model(GraphInputs.from_graph(graph, MODELS["polynormer"].inputs))
+    wanted = net(x, edge_index, torch.zeros(len(x), dtype=torch.long))
+    close(logits.log_softmax(1), wanted)
+
+
+def labelled(model, graph):
+    """Give a model of labels those of every second node; return which."""
+    is_known = torch.arange(graph.num_nodes) % 2 == 0
+    model.labels = torch.where(is_known, torch.from_numpy(graph.labels.copy()), -1)
+    return is_known
+
+
+def test_label_propagation(graph, edge_index):
+    spec = MODELS["label-propagation"].with_options(hops=4, alpha=0.7)
+    inputs = GraphInputs.from_graph(graph, spec.inputs)
+    model = spec.builder(inputs, num_classes=3)()
+    is_known = labelled(model, graph)
+    wanted = pyg.LabelPropagation(4, 0.7)(
+        torch.from_numpy(graph.labels.copy()), edge_index, mask=is_known
+    )
+    reached = wanted.sum(1) > 1e-3
+    shares = wanted / wanted.sum(1, keepdim=True)
+    close(model(inputs).exp()[reached] + 0.0, shares[reached])
+
+
+@pytest.mark.parametrize("scale", [None, 0.8])
+def test_correct_and_smooth(graph, edge_index, scale):
+    options = {"correct_hops": 3, "smooth_hops": 4, "scale": scale, "dropout": 0.0}
+    spec = MODELS["correct-and-smooth"].with_options(**options)
+    inputs = GraphInputs.from_graph(graph, spec.inputs)
+    model = spec.builder(inputs, num_classes=3)().eval()
+    is_known = labelled(model, graph)
+    theirs = pyg.CorrectAndSmooth(3, 0.9, 4, 0.8, autoscale=scale is None, scale=scale or 1.0)
+    y = torch.from_numpy(graph.labels.copy())[is_known]
+    with torch.no_grad():
+        soft = model.base(inputs).softmax(1)
+        corrected = theirs.correct(soft, y, is_known, edge_index)
+        known = model.one_hot(inputs)
+        close(model.correct(soft, known, inputs.operator), corrected)
+        smoothed = theirs.smooth(corrected, y, is_known, edge_index)
+        close(model.smooth(corrected, known, inputs.operator), smoothed)

@@ -133,6 +133,5 @@ def test_many_classes_share_the_last_colour(records) -> None:
 
 def test_every_metric_has_its_formula() -> None:
     names = {name.lower().replace(" ", "_") for name in FORMULAS}
-    same = {"aggregation_similarity", "feature_similarity"}  # of one formula
-    assert set(METRICS) - same <= names
+    assert set(METRICS) <= names
     assert formulas_part().startswith("<details>")

@@ -139,6 +139,11 @@ class Encoder:
         return {column.name: column.kind for column in self.columns} | dict(self.left_out)
 
     @property
+    def kept_kinds(self) -> set[str]:
+        """Kinds of the columns that become features."""
+        return {column.kind for column in self.columns}
+
+    @property
     def is_raw(self) -> bool:
         """Whether every column is a number that is left as it is."""
         return all(column.kind == "raw" for column in self.columns)

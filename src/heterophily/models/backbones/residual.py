@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import gelu
 
-from heterophily.layers.convolutions import Convolution
+from heterophily.layers.convolution import Convolution
 from heterophily.layers.dropout import dropout
 from heterophily.layers.feature_linear import FeatureLinear
 from heterophily.layers.feature_mlp import drop_features

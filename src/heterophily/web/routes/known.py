@@ -8,7 +8,7 @@ from typing import Any
 from fastapi import APIRouter
 
 from heterophily.diagnosis.known import known_metrics
-from heterophily.diagnosis.text import SYMBOLS
+from heterophily.metrics.catalog import METRICS
 from heterophily.web.comparable import COMPARABLE, DEFAULT
 from heterophily.web.refusal import responses
 from heterophily.web.routes.state import ServerState
@@ -24,7 +24,7 @@ def known(server: ServerState) -> dict[str, Any]:
     """Return names, limits and the metrics of well-known datasets."""
     return {
         "version": version("heterophily"),
-        "metrics": SYMBOLS,
+        "metrics": {name: metric.symbol for name, metric in METRICS.items()},
         "models": list(COMPARABLE),
         "default_models": list(DEFAULT),
         "examples": {name: text for name, (text, _) in EXAMPLES.items()},

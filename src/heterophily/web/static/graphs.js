@@ -2,6 +2,7 @@
 
 import { get, getKnown, post, remove, send } from "./api.js";
 import { errorBox, h, replace } from "./dom.js";
+import { jobsAtWork } from "./jobs.js";
 
 const ROLES = { edges: "table of edges", nodes: "table of nodes", graph: "whole graph" };
 
@@ -23,17 +24,19 @@ export async function graphs(page) {
     take(event.dataTransfer.files);
   });
   const list = h("section", { class: "card", "aria-label": "Earlier graphs" });
+  const atWork = h("section", { class: "card", id: "at-work", "aria-label": "At work", hidden: true });
 
   replace(page,
     h("h1", {}, "Is the heterophily of your graph harmful?"),
     h("p", { class: "lead" }, "Get a verdict with the numbers behind it, then compare models on your own data."),
-    zone, below,
+    zone, below, atWork,
     h("div", { class: "card", style: { marginTop: "1.1rem" } },
       h("h2", {}, "Or take an example"),
       h("div", { class: "chips" }, Object.entries(known.examples).map(([name, text]) =>
         h("button", { type: "button", onclick: () => open(() => post("/api/graphs/examples", { name })) }, h("b", {}, name), h("span", { class: "dim wide-only" }, ` · ${text}`))))),
     list);
   showEarlier(earlier);
+  const left = jobsAtWork(atWork, (id) => earlier.find((graph) => graph.id === id)?.name);
 
   function showEarlier(found) {
     list.hidden = !found.length;
@@ -116,6 +119,8 @@ export async function graphs(page) {
       zone.removeAttribute("aria-busy");
     }
   }
+
+  return left;
 }
 
 function guess(name, endings) {
