@@ -72,6 +72,7 @@ MAY_IMPORT = {
         "estimators",
         "evaluation",
         "prediction",
+        "runs",
         "training",
         "models",
         "layers",
