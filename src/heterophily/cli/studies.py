@@ -12,7 +12,7 @@ from heterophily.cli import sources
 from heterophily.cli.runs import Engine, Seed, StoreOption, Workers
 
 if TYPE_CHECKING:
-    from heterophily.experiments.cost import Clock
+    from heterophily.experiments.cost import RunClock
     from heterophily.experiments.runner import StudyPlan
     from heterophily.experiments.study import Study
     from heterophily.experiments.table import TableResult
@@ -72,7 +72,7 @@ def list_studies(
     )
 
 
-def _size_and_cost(study: Study, clock: Clock, protocol: str, workers: int) -> dict[str, Any]:
+def _size_and_cost(study: Study, clock: RunClock, protocol: str, workers: int) -> dict[str, Any]:
     """Return size, runs and seconds of a study; a note where there is nothing to train."""
     from heterophily.errors import InputError
     from heterophily.experiments.cost import study_cost
@@ -194,7 +194,9 @@ def _train(plan: StudyPlan, store: Store, workers: int | None) -> dict[str, str]
     return failures
 
 
-def _print_plan(plan: StudyPlan, store: Store, clock: Clock, workers: int, *, json: bool) -> None:
+def _print_plan(
+    plan: StudyPlan, store: Store, clock: RunClock, workers: int, *, json: bool
+) -> None:
     from collections import Counter
 
     from heterophily.experiments.cost import run_seconds
@@ -274,11 +276,11 @@ def _opened(url: str | None, *, is_needed: bool) -> Store:
     return open_store(url) if is_needed else open_or_empty(url)
 
 
-def _clock(store: str | None, data_folder: Path | None, engine: str) -> Clock:
-    from heterophily.experiments.cost import Clock, default_memory
+def _clock(store: str | None, data_folder: Path | None, engine: str) -> RunClock:
+    from heterophily.experiments.cost import RunClock, default_memory
 
     with _opened(store, is_needed=False) as opened:
-        return Clock(
+        return RunClock(
             opened,
             engine=engine,
             memory=default_memory(),
