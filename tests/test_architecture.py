@@ -19,7 +19,15 @@ MAY_IMPORT = {
     "diagnosis": {"diagnosis", "page", "evaluation", "metrics", "filters", "data"},
     "layers": {"layers", "filters", "data"},
     # of the trainer, one file: how a model that fits itself is taught
-    "models": {"models", "layers", "filters", "evaluation", "training.learner", "training.result"},
+    "models": {
+        "models",
+        "layers",
+        "filters",
+        "evaluation",
+        "data",
+        "training.learner",
+        "training.result",
+    },
     "training": {"training", "data", "engine"},  # the engine, when asked for it
     "engine": {"engine", "training", "layers", "models", "filters", "data"},
     "runs": {

@@ -3,6 +3,7 @@ from heterophily.data.catalog import load as load
 from heterophily.data.catalog import split_sets as split_sets
 from heterophily.data.export import write_graph as write_graph
 from heterophily.data.graph import Graph as Graph
+from heterophily.data.interchange import as_graph as as_graph
 from heterophily.data.interchange import from_dgl as from_dgl
 from heterophily.data.interchange import from_networkx as from_networkx
 from heterophily.data.interchange import from_pyg as from_pyg

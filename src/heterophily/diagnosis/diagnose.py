@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from heterophily.data.atomic import write_text
 from heterophily.data.datasets import DATASETS
 from heterophily.data.graph import Graph
+from heterophily.data.interchange import GraphLike, as_graph
 from heterophily.data.report import GraphReport
 from heterophily.diagnosis.probe import probe_sources
 from heterophily.diagnosis.probe_columns import has_features
@@ -93,7 +94,7 @@ class Diagnosis:
 
 
 def diagnose(
-    graph: Graph, *, quick: bool = False, seed: int = 0, source: str | None = None
+    graph: GraphLike, *, quick: bool = False, seed: int = 0, source: str | None = None
 ) -> Diagnosis:
     """Say whether the heterophily of a graph is harmful, and what to run.
 
@@ -116,6 +117,7 @@ def diagnose(
     >>> diagnose(load("davis"), quick=True).verdict.kind
     'harmless'
     """
+    graph = as_graph(graph)
     _check(graph)
     metrics = compute_metrics(graph)
     has_edges = _has_edges(graph)

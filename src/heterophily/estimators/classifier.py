@@ -19,8 +19,10 @@ from heterophily.errors import InputError
 from heterophily.estimators.held_out import as_mask, two_sets
 from heterophily.estimators.node_data import (
     NodeData,
+    graph_if_one,
     graph_of,
     is_labelled,
+    labels_of,
     node_numbers,
     plain_labels,
     rows,
@@ -52,7 +54,8 @@ class AcmClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     | what you call | X | y |
     |---|---|---|
-    | ``fit(graph)`` | a graph | its labels, or one per node |
+    | ``fit(graph)`` | a graph, as :func:`heterophily.as_graph` takes it | its labels, or one per \
+node |
     | ``AcmClassifier(graph=graph).fit(X, y)`` | node numbers | one per number |
     | ``fit(X, y, adjacency=A)`` | features, dense or sparse | one per node |
     | ``fit(X, y)`` | features | one per row; there are no edges |
@@ -91,7 +94,7 @@ class AcmClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     classes_
-        The labels, sorted.
+        The labels, sorted: class names, if the graph has some.
     n_features_in_
         Number of features F.
     n_iter_, best_epoch_
@@ -168,6 +171,7 @@ class AcmClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             ``validation_fraction`` of them decides when to stop.
         """
         network, config = self._network(), self._config()
+        X = graph_if_one(X)
         data = plain_labels(self._read(X, y, adjacency))
         if data.is_known.any():
             check_classification_targets(data.labels[data.is_known])
@@ -225,6 +229,7 @@ class AcmClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         graph, or another graph, unless weights of the model belong to single nodes.
         """
         check_is_fitted(self)
+        X = graph_if_one(X)
         if isinstance(X, Graph):
             return predict(self.trained_, X).probabilities
         if self._has_graph:
@@ -250,8 +255,9 @@ class AcmClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             (n,) nodes that count, for example the test nodes. Nodes that were trained on tell
             little.
         """
+        X = graph_if_one(X)
         predicted = self.predict(X, adjacency=adjacency)
-        given = X.labels if y is None and isinstance(X, Graph) else y
+        given = labels_of(X) if y is None and isinstance(X, Graph) else y
         labels = np.asarray(without_nan(given))
         if labels.shape != predicted.shape:
             raise InputError(f"y has shape {labels.shape}, expected {predicted.shape}")

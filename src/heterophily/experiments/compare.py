@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from heterophily.data.graph import Graph
+from heterophily.data.interchange import GraphLike, as_graph
 from heterophily.errors import InputError, lookup
 from heterophily.evaluation.baselines import Baseline, baselines
 from heterophily.evaluation.evaluate import Against, ScoreValue, against_all
@@ -114,7 +114,7 @@ class Comparison:
 
 
 def compare(
-    graph: str | Graph,
+    graph: str | GraphLike,
     models: Sequence[str],
     *,
     store: Store,
@@ -143,6 +143,7 @@ def compare(
     (:data:`~heterophily.runs.artefacts.KINDS`). ``how`` are further arguments of
     :class:`~heterophily.runs.plan.Planner`.
     """
+    graph = graph if isinstance(graph, str) else as_graph(graph)
     lookup(SPLIT_RULES, "split rule", splits)
     if score != "auto":
         lookup(SCORES, "score", score)

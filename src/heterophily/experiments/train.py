@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from heterophily.data.graph import Graph
+from heterophily.data.interchange import GraphLike, as_graph
 from heterophily.data.splits import DRAWS, SplitBatch
 from heterophily.errors import InputError, lookup
 from heterophily.experiments.paper import DEEZER, Published
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 
 def train(
     model: str | ModelSpec,
-    graph: Graph,
+    graph: GraphLike,
     *,
     splits: str | SplitBatch = "random",
     repeats: int | None = None,
@@ -66,7 +67,8 @@ def train(
         Name in :data:`heterophily.models.catalog.MODELS`, or a spec of your own (for a PyG module:
         :func:`heterophily.pyg_model`).
     graph
-        The graph; at least two classes must be labelled.
+        The graph, in any form that :func:`heterophily.as_graph` takes; at least two classes must be
+        labelled.
     splits
         A split rule or splits of your own. ``"random"``: 60/20/20 draws from (seed, index), every
         class in training, validation and test; ``"fixed"``: those of the graph;
@@ -97,6 +99,7 @@ def train(
     >>> report.split_rule, len(report.results)
     ('random', 2)
     """
+    graph = as_graph(graph)
     config = config or TrainConfig()
     as_device(device)
     rule, batch = _chosen(splits, graph, repeats, seed)

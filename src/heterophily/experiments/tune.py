@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from heterophily.data.graph import Graph
+from heterophily.data.interchange import GraphLike, as_graph
 from heterophily.errors import InputError, lookup
 from heterophily.evaluation.baselines import baselines
 from heterophily.evaluation.evaluate import Against, ScoreValue, against_all
@@ -242,7 +243,7 @@ def _promising(search: _Search, batch: Sequence[Settings], best: Trial | None) -
 
 def tune(
     model: str,
-    graph: str | Graph,
+    graph: str | GraphLike,
     *,
     store: Store,
     space: str | Path | Space = "default",
@@ -291,6 +292,7 @@ def tune(
     how
         Further arguments of :class:`~heterophily.runs.plan.Planner`.
     """
+    graph = graph if isinstance(graph, str) else as_graph(graph)
     lookup(SEARCHES, "search", search)
     if preset is not None:
         lookup(PRESETS, "preset", preset)

@@ -7,11 +7,12 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from heterophily.data.graph import UNLABELLED, Graph
+from heterophily.data.interchange import GraphLike, as_graph
 from heterophily.data.splits import SplitBatch
 from heterophily.diagnosis.diagnose import diagnose
 from heterophily.diagnosis.verdict import Verdict
@@ -31,6 +32,9 @@ from heterophily.runs.executors.local import this_machine
 from heterophily.runs.stores.base import Store
 from heterophily.runs.stores.memory import MemoryStore
 from heterophily.training.cores import usable_cores
+
+if TYPE_CHECKING:
+    from heterophily.prediction.predict import Predictions
 
 MINUTES = 3.0
 SEEDS = 5
@@ -83,6 +87,13 @@ class AutoResult:
         """Whether the voters were trained again on folds of training and validation nodes."""
         return self.ensemble is not self.choice
 
+    def predict(self, graph: GraphLike = None) -> Predictions:
+        """Let the ensemble vote on a graph, by default on the one it was chosen for."""
+        from heterophily.prediction.build import model_of
+        from heterophily.prediction.predict import predict
+
+        return predict(model_of(self), self.graph if graph is None else graph)
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain data: verdict, candidates, choice, test estimate."""
         return {
@@ -126,7 +137,7 @@ def _row(trial: Trial) -> dict[str, Any]:
 
 
 def auto(
-    graph: Graph,
+    graph: GraphLike,
     *,
     splits: SplitBatch | None = None,
     minutes: float = MINUTES,
@@ -159,6 +170,8 @@ def auto(
 
     Parameters
     ----------
+    graph
+        The graph, in any form that :func:`heterophily.as_graph` takes.
     splits
         Default: :func:`~heterophily.prediction.folds.held_out_folds`. With splits whose test sets
         differ (those of Geom-GCN), a node may be tested in one split and validate the choice in
@@ -186,6 +199,7 @@ def auto(
         Where finished trainings are looked for and kept. The same call goes on where an earlier one
         was ended, the time that it spent included; with more ``minutes`` it searches further.
     """
+    graph = as_graph(graph)
     if not minutes > 0:
         raise InputError(f"minutes={minutes}; it must be above 0")
     if refit and splits is None:

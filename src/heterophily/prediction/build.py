@@ -23,8 +23,8 @@ from heterophily.training.config import TrainConfig
 def model_of(
     result: AutoResult,
     *,
-    rule: str,
-    seed: int,
+    rule: str = "folds",
+    seed: int = 0,
     feature_names: Sequence[str] | None = None,
     extra: Mapping[str, Any] | None = None,
 ) -> TrainedModel:
