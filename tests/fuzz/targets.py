@@ -227,7 +227,7 @@ def model_folder() -> Attempt:
     """Damage a model folder: bytes, or the card by one who knows its checksum."""
     from heterophily.prediction.folder import CARD, WEIGHTS, load_model
     from heterophily.prediction.predict import predict
-    from heterophily.runs.record import canonical, digest
+    from heterophily.runs.run import canonical, digest
 
     graph, folder = some_graph(), some_model()
     wanted = predict(load_model(folder), graph).probabilities

@@ -16,7 +16,7 @@ from heterophily.prediction.auto import AutoResult
 from heterophily.prediction.calibration import fit_temperature, tempered
 from heterophily.prediction.estimate import CALIBRATION, SCALED
 from heterophily.prediction.model import GraphFacts, Network, TrainedModel, Vote
-from heterophily.runs.record import split_digest
+from heterophily.runs.run import split_digest
 from heterophily.training.config import TrainConfig
 
 

@@ -12,11 +12,11 @@ from torch import Tensor, nn
 
 from heterophily.data.graph import Graph
 from heterophily.errors import InputError
-from heterophily.experiments.train import option_values, spec_with
 from heterophily.layers.channel import CHANNELS, Channel
 from heterophily.layers.feature_scaling import ColumnScale
 from heterophily.models.spec import ModelSpec
 from heterophily.prediction.members import Sizes
+from heterophily.runs.model import option_values, spec_with
 
 _PROBE = Sizes(num_nodes=29, num_features=11, num_classes=3)
 
