@@ -11,7 +11,9 @@ _NAMES_OF = {
     "data.catalog": "DATASETS load split_sets",
     "data.export": "write_graph",
     "data.graph": "Graph",
-    "data.interchange": "from_dgl from_networkx from_pyg from_scipy to_networkx to_pyg to_scipy",
+    "data.interchange": (
+        "as_graph from_dgl from_networkx from_pyg from_scipy to_networkx to_pyg to_scipy"
+    ),
     "data.npz": "read_npz write_npz",
     "data.report": "GraphReport",
     "data.source": "GraphSource open_graph",
@@ -27,7 +29,7 @@ _NAMES_OF = {
     "estimators.folds": "GraphKFold",
     "experiments.compare": "compare",
     "experiments.compare_finished": "compare_portraits",
-    "runs.job": "local",
+    "runs.executors.local": "local",
     "experiments.portray": "portray",
     "experiments.runner": "run_study",
     "runs.stores.base": "Store",

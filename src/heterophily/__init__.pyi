@@ -3,6 +3,7 @@ from heterophily.data.catalog import load as load
 from heterophily.data.catalog import split_sets as split_sets
 from heterophily.data.export import write_graph as write_graph
 from heterophily.data.graph import Graph as Graph
+from heterophily.data.interchange import as_graph as as_graph
 from heterophily.data.interchange import from_dgl as from_dgl
 from heterophily.data.interchange import from_networkx as from_networkx
 from heterophily.data.interchange import from_pyg as from_pyg
@@ -100,7 +101,7 @@ from heterophily.prediction.folder import save_model as save_model
 from heterophily.prediction.predict import Predictions as Predictions
 from heterophily.prediction.predict import predict as predict
 from heterophily.report.write import write_report as write_report
-from heterophily.runs.job import local as local
+from heterophily.runs.executors.local import local as local
 from heterophily.runs.stores.base import Store as Store
 from heterophily.runs.stores.url import open_store as open_store
 from heterophily.training.config import TrainConfig as TrainConfig

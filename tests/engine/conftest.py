@@ -87,37 +87,51 @@ def random_graph(
     )
 
 
+def graph_of_twins(half: int = 90) -> Graph:
+    """Every node has the neighbours of another one, as many have in chameleon and squirrel."""
+    source, target = random_graph(nodes=half).adjacency.tocoo().coords
+    places = [(a, b) for a in (0, half) for b in (0, half)]
+    return Graph.from_edges(
+        np.concatenate([source + a for a, _ in places]),
+        np.concatenate([target + b for _, b in places]),
+        labels=np.arange(2 * half) % 5,
+        features=random_graph(nodes=2 * half, features=120, density=0.1).features,
+        num_nodes=2 * half,
+    )
+
+
 @pytest.fixture
 def make_graph() -> Callable[..., Graph]:
     """Return the maker of random graphs."""
     return random_graph
 
 
+def made_problem(
+    model: str,
+    graph: Graph | None = None,
+    *,
+    dtype: torch.dtype = torch.float64,
+    config: TrainConfig | None = None,
+    epochs: int = 60,
+    **options: Any,
+) -> Problem:
+    """Return a problem without early stopping."""
+    graph = graph or random_graph()
+    spec = MODELS[model].with_options(**options)
+    inputs = GraphInputs.from_graph(graph, spec.inputs, dtype=dtype)
+
+    def build() -> nn.Module:
+        sizes = {"num_nodes": inputs.num_nodes, "num_features": inputs.num_features}
+        return spec.build(**sizes, num_classes=graph.num_classes).to(dtype)
+
+    config = (config or TrainConfig()).replace(max_epochs=epochs, stopping="none")
+    return Problem(graph, inputs, build, thirds(graph), config)
+
+
 @pytest.fixture
 def problem() -> Callable[..., Problem]:
-    """Return a maker of problems."""
-
-    def make(
-        model: str,
-        graph: Graph | None = None,
-        *,
-        dtype: torch.dtype = torch.float64,
-        config: TrainConfig | None = None,
-        epochs: int = 60,
-        **options: Any,
-    ) -> Problem:
-        graph = graph or random_graph()
-        spec = MODELS[model].with_options(**options)
-        inputs = GraphInputs.from_graph(graph, spec.inputs, dtype=dtype)
-
-        def build() -> nn.Module:
-            sizes = {"num_nodes": inputs.num_nodes, "num_features": inputs.num_features}
-            return spec.build(**sizes, num_classes=graph.num_classes).to(dtype)
-
-        config = (config or TrainConfig()).replace(max_epochs=epochs, stopping="none")
-        return Problem(graph, inputs, build, thirds(graph), config)
-
-    return make
+    """Return the maker of problems."""
+    return made_problem
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ LIBRARY = "HETEROPHILY_SANITIZED_LIBRARY"
 FLAGS = [
     *["-std=c++17", "-O1", "-g", "-shared", "-fPIC", "-pthread", "-fno-omit-frame-pointer"],
     *["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fvisibility=hidden"],
-    "-march=native",
+    *["-march=native", "-ffp-contract=off"],
 ]
 
 

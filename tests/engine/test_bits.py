@@ -6,11 +6,10 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
-from typing import Any
 
-import numpy as np
 import pytest
 import torch
+from engine.conftest import graph_of_twins, made_problem, random_graph
 
 from heterophily.data.graph import Graph
 from heterophily.data.source import open_graph
@@ -22,42 +21,25 @@ MODELS = ("gcn", "acm-gcn", "acmii-gcn", "acm-gcn+", "acm-gcn++", "acm-snowball-
 EPOCHS = 60
 
 
-def small(make_graph: Callable[..., Graph]) -> Graph:
-    """Texas, or a graph of its size; no nodes with the same neighbours to speak of."""
+def like_texas() -> Graph:
+    """Texas, or a random graph of its size."""
     try:
         return open_graph("texas")
     except HeterophilyError:
-        return make_graph(nodes=183, features=300, classes=5, density=0.05)
-
-
-def with_twins(make_graph: Callable[..., Graph]) -> Graph:
-    """Like chameleon, but small: half of the nodes have the neighbours of another one."""
-    half = make_graph(nodes=90, features=120, classes=5, density=0.1)
-    pattern = half.adjacency.tocoo()
-    source, target = pattern.coords
-    both = [(source + a, target + b) for a in (0, 90) for b in (0, 90)]
-    return Graph.from_edges(
-        np.concatenate([s for s, _ in both]),
-        np.concatenate([t for _, t in both]),
-        labels=np.arange(180) % 5,
-        features=make_graph(nodes=180, features=120, classes=5, density=0.1).features,
-        num_nodes=180,
-    )
+        return random_graph(nodes=183, features=300, classes=5, density=0.05)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=["float32", "float64"])
-@pytest.mark.parametrize("maker", [small, with_twins], ids=["texas", "twins"])
+@pytest.mark.parametrize("maker", [like_texas, graph_of_twins], ids=["texas", "twins"])
 @pytest.mark.parametrize("model", MODELS)
 def test_every_instruction_set_gives_the_same_losses_and_weights(
     model: str,
-    maker: Callable[..., Graph],
+    maker: Callable[[], Graph],
     dtype: torch.dtype,
-    make_graph: Callable[..., Graph],
-    problem: Callable[..., Any],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     found = {}
-    made = problem(model, maker(make_graph), dtype=dtype, epochs=EPOCHS, dropout=0.5)
+    made = made_problem(model, maker(), dtype=dtype, epochs=EPOCHS, dropout=0.5)
     for isa in ("baseline", "avx2", "avx512"):
         monkeypatch.setenv(ISA_VARIABLE, isa)
         if engine().library is not None:

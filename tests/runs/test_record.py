@@ -10,7 +10,8 @@ from runs.pretend import some_outcome, some_record, some_run
 
 from heterophily.data.splits import random_splits
 from heterophily.runs import record as records
-from heterophily.runs.record import GraphRef, Record, SplitRef, canonical, split_digest
+from heterophily.runs.record import Record
+from heterophily.runs.run import GraphRef, SplitRef, canonical, split_digest
 
 
 def test_a_key_is_a_function_of_the_description_alone() -> None:
@@ -44,6 +45,26 @@ def test_the_numerics_version_of_its_engine_is_part_of_the_key(
     monkeypatch.setitem(records.NUMERICS, "torch", records.NUMERICS["torch"] + 1)
     assert some_run(3).key != before
     assert some_run(3, engine="native").key == other
+
+
+def test_a_record_says_which_numerics_its_key_belongs_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    record = some_record(3)
+    assert record.numerics == records.NUMERICS["torch"]
+    monkeypatch.setitem(records.NUMERICS, "torch", records.NUMERICS["torch"] + 1)
+    assert record.is_consistent
+    assert record.numerics == records.NUMERICS["torch"] - 1
+    assert some_run(3).earlier_keys[0] == record.key
+    assert not replace(record, key="0" * 64).is_consistent
+
+
+@pytest.mark.parametrize("engine", ["native", "torch"])
+def test_a_record_names_its_engine_with_numerics_and_instruction_set(engine: str) -> None:
+    run = some_run(1, engine=engine)
+    record = Record.of(run, some_outcome(run))
+    name, _, where = record.versions["engine"].partition("/")
+    assert name == f"{engine}-{records.NUMERICS[engine]}"
+    assert where
+    assert replace(record, versions={}).is_consistent  # where it ran is not part of the key
 
 
 def test_names_are_not_part_of_the_key() -> None:

@@ -6,10 +6,11 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
-from web.conftest import Live
+from web.conftest import Live, free_port, running, use_obedient_workers, wait_for
 
 pytest.importorskip("selenium", reason="selenium is not installed")
 from selenium import webdriver
@@ -17,7 +18,9 @@ from selenium.common.exceptions import StaleElementReferenceException, TimeoutEx
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
-from selenium.webdriver.support.ui import WebDriverWait
+from selenium.webdriver.support.ui import Select, WebDriverWait
+
+from heterophily.web.settings import WebSettings
 
 SECONDS = 120
 HOSTILE = "<img src=x onerror=window.hacked=1>"
@@ -143,6 +146,7 @@ def test_from_dropped_files_to_a_verdict_a_comparison_and_its_report(page: Page)
     page.open("graph")
     page.one(".drop")
     page.script(DROP, {"my nodes.csv": NODES, "edges.csv": EDGES})
+    page.button("Diagnose").click()
     assert page.text("#verdict").endswith(".")
     assert HOSTILE in page.script(
         "return [...document.querySelectorAll('svg title')].map((t) => t.textContent).join()"
@@ -190,10 +194,36 @@ def test_a_bad_file_is_told_and_can_be_corrected(page: Page) -> None:
     page.one(".drop")
     twice = NODES + NODES.splitlines()[1] + "\n"  # a node of one id too many
     page.script(DROP, {"edges.csv": EDGES, "nodes.csv": twice})
+    page.button("Diagnose").click()
     assert "nodes.csv" in page.text(".error")
     page.browser.get_log("browser")  # the browser notes every refused request
     page.script(DROP, {"edges.csv": EDGES, "nodes.csv": NODES})
+    page.wait(lambda: not page.all(".error") and page.all("select[name=label]"))
+    page.button("Diagnose").click()
     assert page.text("#verdict").endswith(".")
+
+
+def test_columns_are_shown_before_and_the_label_can_be_chosen_afterwards(page: Page) -> None:
+    page.open("graph")
+    page.one(".drop")
+    page.script(DROP, {"edges.csv": EDGES, "nodes.csv": NODES.replace("label,x,y", "mood,x,z", 1)})
+    assert Select(page.one("select[name=source]")).first_selected_option.text == "source"
+    label = Select(page.one("select[name=label]"))
+    assert [option.text for option in label.options] == ["choose a column", "id", "mood", "x", "z"]
+    kinds = {
+        row.get_attribute("data-column"): row.text.split("\n")[0] for row in page.all("tbody tr")
+    }
+    assert list(kinds) == ["id", "mood", "x", "z"]
+    assert "id of the node" in kinds["id"]
+    Select(page.one('select[aria-label="Kind of z"]')).select_by_visible_text("leave out")
+    page.button("Diagnose").click()
+    assert page.text("[aria-label=Columns] h2") == "Which column is the label?"
+    left_out = Select(page.one('select[aria-label="Kind of z"]'))
+    assert left_out.first_selected_option.text == "leave out"
+    Select(page.one("select[name=label]")).select_by_visible_text("mood")
+    page.button("Read again").click()
+    assert page.text("#verdict").endswith(".")
+    assert "1 feature, 2 classes" in page.text(".head p")
 
 
 def test_a_cell_of_a_table_opens_and_closes_by_keyboard(page: Page) -> None:
@@ -284,3 +314,52 @@ def test_the_switch_changes_the_theme_and_is_remembered(page: Page) -> None:
     page.open("results")
     assert page.script(theme) != before
     page.script("localStorage.clear()")
+
+
+@pytest.fixture
+def slow(browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Page]:
+    """A page whose workers take as long as they are told."""
+    use_obedient_workers(monkeypatch)
+    settings = WebSettings(tmp_path / "work", tmp_path / "runs.sqlite", port=free_port())
+    with running(settings) as live:
+        yield Page(browser, live)
+        live.stop_all()
+
+
+def test_an_upload_that_is_read_is_listed_and_can_be_cancelled(slow: Page) -> None:
+    server = slow.live.app.state.server
+    graph, _ = server.folder.make("graphs")
+    job = server.jobs.submit(
+        "import", {"steps": 600, "seconds": 0.1, "title": "endless"}, graph=graph
+    )
+    slow.open("graph")
+    assert "Reading endless" in slow.text(f'#at-work [data-job="{job.id}"]')
+    assert slow.one("#at-work button").get_attribute("aria-label") == "Cancel: Reading endless"
+    slow.one("#at-work button").click()
+    slow.wait(lambda: not slow.all("#at-work li"))
+    assert wait_for(job, "stopped") == "stopped"
+
+
+def test_with_a_token_the_address_lets_the_browser_in_and_without_it_nothing_is_shown(
+    browser: Any, tmp_path: Path
+) -> None:
+    settings = WebSettings(
+        tmp_path / "work", tmp_path / "runs.sqlite", port=free_port(), token="right-and-long"
+    )
+    with running(settings) as live:
+        page = Page(browser, live)
+        browser.get(live.url)
+        assert "this page needs its token" in page.text("body")
+        browser.get(f"{live.url}/?token=wrong")
+        assert "this page needs its token" in page.text("body")
+        browser.get(f"{live.url}/?token=right-and-long#graph")
+        assert page.text(".drop h2") == "Drop your graph here"
+        assert "token" not in browser.current_url
+        assert page.script("return document.cookie") == ""  # scripts cannot read it
+        page.button("karate").click()
+        assert page.text("#verdict").endswith(".")
+        browser.delete_all_cookies()
+        browser.get("about:blank")
+        browser.get(f"{live.url}/#graph")
+        assert "this page needs its token" in page.text("body")
+    browser.get_log("browser")  # the browser notes every refused request

@@ -118,6 +118,26 @@ def encode_words(
     return Classes(np.array([*class_of, -1], np.int64)[codes], names, remarks)
 
 
+def named_labels(labels: NDArray[Any], *, place: str) -> Classes:
+    """Return an array of class names as classes; None, NaN and the empty text mean unlabelled.
+
+    >>> named_labels(np.array(["ok", None, "fraud"], object), place="labels").labels
+    array([ 1, -1,  0])
+    """
+    values: dict[str, int] = {}
+    codes = np.full(labels.shape, -1, np.int64)
+    for place_of, value in enumerate(labels.tolist()):
+        if value is not None and value == value and value != "":
+            codes[place_of] = values.setdefault(str(value), len(values))
+    return encode_words(
+        list(values),
+        codes,
+        cell=lambda node: f"{place}[{node}]",
+        place=place,
+        remedy="use None for an unlabelled node",
+    )
+
+
 def whole_labels(
     labels: NDArray[Any], *, place: str, labels_are_classes: bool = False
 ) -> NDArray[np.int64]:

@@ -13,7 +13,9 @@ import scipy.sparse as sp
 from heterophily.data.atomic import write_text
 from heterophily.data.datasets import DATASETS
 from heterophily.data.graph import Graph
+from heterophily.data.interchange import GraphLike, as_graph
 from heterophily.data.report import GraphReport
+from heterophily.diagnosis.edge_types import TypeSignal, type_remark, type_signals
 from heterophily.diagnosis.probe import probe_sources
 from heterophily.diagnosis.probe_columns import has_features
 from heterophily.diagnosis.probe_value import Probe
@@ -52,6 +54,7 @@ class Diagnosis:
     source: str = ""
     seed: int = 0
     quick: bool = False
+    types: tuple[TypeSignal, ...] = ()  # of edges, where they have types
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data: graph, verdict, metrics, probe, next."""
@@ -65,6 +68,7 @@ class Diagnosis:
             "metrics": dict(self.metrics.values),
             "probe": None if self.probe is None else self.probe.to_dict(),
             "next": {"command": self.next.command, "why": self.next.why},
+            **({"edge_types": [signal.to_dict() for signal in self.types]} if self.types else {}),
         }
 
     def __rich__(self) -> Any:
@@ -93,7 +97,7 @@ class Diagnosis:
 
 
 def diagnose(
-    graph: Graph, *, quick: bool = False, seed: int = 0, source: str | None = None
+    graph: GraphLike, *, quick: bool = False, seed: int = 0, source: str | None = None
 ) -> Diagnosis:
     """Say whether the heterophily of a graph is harmful, and what to run.
 
@@ -116,6 +120,7 @@ def diagnose(
     >>> diagnose(load("davis"), quick=True).verdict.kind
     'harmless'
     """
+    graph = as_graph(graph)
     _check(graph)
     metrics = compute_metrics(graph)
     has_edges = _has_edges(graph)
@@ -148,6 +153,9 @@ def diagnose(
         notes.append(note)
     verdict = judge(Evidence(has_edges, int(graph.is_labelled.sum()), probe, chance))
     notes += metric_remarks(graph, metrics, verdict)
+    types = type_signals(graph, seed=seed)
+    if remark := type_remark(types):
+        notes.append(remark)
     named = source or _source(graph)
     return Diagnosis(
         report=graph.report,
@@ -160,6 +168,7 @@ def diagnose(
         source=named or "",
         seed=seed,
         quick=quick,
+        types=types,
     )
 
 

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from heterophily.data.graph import UNLABELLED, Graph
+from heterophily.data.interchange import as_graph
 from heterophily.data.interchange.scipy import from_scipy
 from heterophily.data.interchange.tensors import as_array
 from heterophily.errors import InputError
@@ -34,9 +35,29 @@ class NodeData:
     is_known: NDArray[np.bool_]
 
 
+def graph_if_one(X: Any) -> Any:
+    """Return what stands for a whole graph as a graph, rows of features and numbers as they are."""
+    parts = X if isinstance(X, tuple) else ()
+    is_pair = any(sp.issparse(part) or hasattr(part, "columns") for part in parts)
+    has_edges = hasattr(X, "edge_index") or (hasattr(X, "nodes") and hasattr(X, "edges"))
+    return as_graph(X) if is_pair or has_edges else X
+
+
+def labels_of(graph: Graph) -> NDArray[Any]:
+    """Return the labels of a graph as its user knows them: class names, or numbers; None = none.
+
+    >>> labels_of(Graph.from_edges([0], [1], labels=[7, 3])).tolist()
+    [7, 3]
+    """
+    if all(name.isdecimal() for name in graph.class_names):
+        names = [int(name) for name in graph.class_names]
+        return np.array([*names, UNLABELLED])[graph.labels]
+    return np.array([*graph.class_names, None], object)[graph.labels]
+
+
 def whole_graph(graph: Graph, labels: Any) -> NodeData:
     """Read ``fit(graph)`` and ``fit(graph, y)``: y has a label for each node, -1 = unlabelled."""
-    given = graph.labels if labels is None else as_array(labels, "y")
+    given = labels_of(graph) if labels is None else as_array(labels, "y")
     if given.shape != (graph.num_nodes,):
         raise InputError(f"y has shape {given.shape}, expected ({graph.num_nodes},): one per node")
     return NodeData(graph, given, is_labelled(given))

@@ -17,9 +17,10 @@ from heterophily.experiments.table import CellResult, TableResult
 from heterophily.experiments.tuned import optimal
 from heterophily.models.catalog import MODELS
 from heterophily.runs.complete import Watch, complete
-from heterophily.runs.job import Executor
+from heterophily.runs.executors.base import Executor
 from heterophily.runs.plan import Planner
-from heterophily.runs.record import Record, Run
+from heterophily.runs.record import Record
+from heterophily.runs.run import Run
 from heterophily.runs.split_rules import SPLIT_RULES
 from heterophily.runs.stores.base import Store
 
@@ -67,6 +68,19 @@ class CellPlan:
             ]
         )
 
+    def _found(self, store: Store) -> dict[str, Record]:
+        """Return the finished runs by today's key, all of the same numerics.
+
+        Those of today; or, where earlier numerics have more of them, the newest that has the most.
+        """
+        runs = [run for runs in self.runs for run in runs]
+        known = [{run.key: run.key for run in runs}]
+        for age in range(max((len(run.earlier_keys) for run in runs), default=0)):
+            older = [run for run in runs if age < len(run.earlier_keys)]
+            known.append({run.earlier_keys[age]: run.key for run in older})
+        found = [{keys[r.key]: r for r in store.records(list(keys))} for keys in known]
+        return max(found, key=len)
+
     def result(self, study: Study, store: Store) -> CellResult:
         """Choose the setting on validation data and sum up its runs."""
         row, dataset = self.cell.row.name, self.cell.dataset
@@ -79,8 +93,7 @@ class CellPlan:
             "published": study.printed(row, dataset),
             "published_ms": study.printed_ms(row, dataset),
         }
-        keys = [run.key for runs in self.runs for run in runs]
-        found = {record.key: record for record in store.records(keys)}
+        found = self._found(store)
         chosen = self._chosen(found)
         if chosen is None:
             needed = {run.key for run in self.first}
@@ -218,11 +231,10 @@ def run_study(
 ) -> TableResult:
     """Train what a study lacks and return its table; ``how`` are arguments of :class:`Planner`."""
     plan = plan_study(study, protocol=protocol, space=space, **how)
-    job = plan.planner.job(store)
     failures: dict[str, str] = {}
     for stage in plan.stages(store):
         runs = [run for _, needed in stage for run in needed]
-        failures |= complete(runs, job, store, executor=executor, watch=watch)
+        failures |= complete(runs, store=store, executor=executor, watch=watch).failures
     result = plan.result(store)
     remarks = (*result.remarks, *dict.fromkeys(failures.values()))
     return TableResult(**{**result.__dict__, "remarks": remarks})

@@ -22,6 +22,7 @@ from heterophily.experiments.statistics import (
     win_tie_loss,
 )
 from heterophily.runs.record import Outcome, Record
+from heterophily.runs.run import NUMERICS
 
 _TIE = 1e-9  # a value exactly one deviation away lies within, whatever the last bit says
 
@@ -35,6 +36,7 @@ class CellResult:
     ``wanted`` is the number of runs that the cell is made of; ``remark`` says why there are none.
     Accuracies are fractions, ``std`` is divided by R as in the paper. ``seconds`` is the training
     time of all runs, ``versions`` ("torch 2.4.0") and ``finished`` (days) are those of any of them.
+    ``numerics`` names the engine with the version of its numerics, for example "native 4".
     Where the records have them, ``scores`` and ``validation_scores`` are all scores by name, and
     ``confusion`` is the confusion matrix of all test sets together.
     """
@@ -51,6 +53,7 @@ class CellResult:
     ms_per_epoch: float | None = None
     peak_memory_mb: float | None = None
     engine: str = ""
+    numerics: tuple[str, ...] = ()
     test_to_train: float = 1 / 3
     published: Published | None = None
     published_ms: float | None = None
@@ -77,6 +80,7 @@ class CellResult:
             epochs=float(np.mean(epochs)),
             ms_per_epoch=1000 * sum(o.seconds for o in outcomes) / sum(epochs),
             engine=" and ".join(sorted({record.run["engine"] for record in ordered})),
+            numerics=_distinct(f"{record.run['engine']} {record.numerics}" for record in ordered),
             peak_memory_mb=max(outcome.peak_memory_mb for outcome in outcomes),
             seconds=sum(outcome.seconds for outcome in outcomes),
             versions=_distinct(f"{k} {v}" for r in ordered for k, v in r.versions.items()),
@@ -86,6 +90,12 @@ class CellResult:
             confusion=_confusion(outcomes),
             **facts,
         )
+
+    @property
+    def earlier_numerics(self) -> tuple[str, ...]:
+        """Those of ``numerics`` that are not today's."""
+        today = {f"{engine} {version}" for engine, version in NUMERICS.items()}
+        return tuple(name for name in self.numerics if name not in today)
 
     @property
     def is_complete(self) -> bool:

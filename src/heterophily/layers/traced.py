@@ -23,7 +23,7 @@ def is_traced(tensor: Tensor) -> bool:
     return (
         tensor.is_meta
         or type(tensor) not in (Tensor, nn.Parameter)
-        or torch.jit.is_tracing()  # type: ignore[no-untyped-call]
+        or torch.jit.is_tracing()  # type: ignore[attr-defined,no-untyped-call]
         or torch._C._are_functorch_transforms_active()
         or forward_ad._current_level >= 0
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from heterophily.data.graph import Graph
+from heterophily.data.interchange import GraphLike, as_graph
 from heterophily.errors import InputError, lookup
 from heterophily.metrics.adjusted_homophily import adjusted_homophily
 from heterophily.metrics.aggregation_homophily import (
@@ -196,7 +196,7 @@ class MetricValues:
         return lookup(self.values, "metric", name)
 
 
-def compute_metrics(graph: Graph, *, names: Iterable[str] | None = None) -> MetricValues:
+def compute_metrics(graph: GraphLike, *, names: Iterable[str] | None = None) -> MetricValues:
     """Compute several metrics (by default :data:`LINEAR`) of one graph; edges are counted once.
 
     An undefined metric does not stop the others: its value is None, and ``reasons`` says why.
@@ -206,6 +206,7 @@ def compute_metrics(graph: Graph, *, names: Iterable[str] | None = None) -> Metr
     >>> result["edge_homophily"], result.reasons["feature_similarity"]
     (0.5, "feature similarity of 'graph' is undefined: the graph has no features")
     """
+    graph = as_graph(graph)
     values: dict[str, float | None] = {}
     reasons: dict[str, str] = {}
     for name in LINEAR if names is None else names:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
 from heterophily.data.graph import UNLABELLED, Graph
+from heterophily.data.interchange import GraphLike
 from heterophily.data.wording import short
 from heterophily.errors import InputError
 from heterophily.metrics.node_homophily import node_homophily_values
 from heterophily.prediction.contributions import contributions
 from heterophily.prediction.feature_shares import FeatureShare, feature_shares
 from heterophily.prediction.model import TrainedModel
-from heterophily.prediction.predict import Predictions, built_networks, predict
+from heterophily.prediction.predict import Predictions, built_networks, graph_for, predict
 
 SHOWN = 10
 """So many neighbours are listed; all of them are counted."""
@@ -106,10 +107,8 @@ class Explanation:
 
 def explain(
     model: TrainedModel,
-    graph: Graph,
+    graph: GraphLike,
     node: str | int,
-    *,
-    feature_names: Sequence[str] | None = None,
 ) -> Explanation:
     """Say why a node got its label.
 
@@ -117,8 +116,9 @@ def explain(
     :func:`~heterophily.prediction.predict.predict`. Homophily counts neighbours with known labels
     and compares with the node's known label, or with the predicted one.
     """
+    graph = graph_for(model, graph)
     place = find_node(graph, node)
-    found = predict(model, graph, feature_names=feature_names)
+    found = predict(model, graph)
     order = np.argsort(-found.probabilities[place], kind="stable")
     best, second = int(order[0]), int(order[1])
     neighbours = _neighbours(graph, place)
@@ -139,7 +139,7 @@ def explain(
         neighbour_predictions=_counts(found.labels[neighbours].tolist()),
         local_homophily=homophily,
         class_homophily=of_class,
-        features=feature_shares(model, feature_names=feature_names),
+        features=feature_shares(model),
     )
 
 

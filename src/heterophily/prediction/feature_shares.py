@@ -35,12 +35,10 @@ class FeatureShare:
     share: float
 
 
-def feature_shares(
-    model: TrainedModel, *, feature_names: Sequence[str] | None = None
-) -> tuple[FeatureShare, ...]:
+def feature_shares(model: TrainedModel) -> tuple[FeatureShare, ...]:
     """Return the columns that matter most to the trees of a model; empty without trees."""
     facts = model.trained_on
-    names = feature_names or facts.feature_names
+    names = facts.feature_names
     sizes = Sizes(facts.num_nodes, facts.num_features or facts.num_nodes, len(model.class_names))
     totals: dict[tuple[str, int | None], float] = {}
     for vote in model.votes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,10 @@ from numpy.typing import NDArray
 from torch import nn
 
 from heterophily.data.atomic import write_text
+from heterophily.data.encode import Encoder
 from heterophily.data.graph import Graph
+from heterophily.data.interchange import GraphLike, as_graph
+from heterophily.errors import MissingExtraError
 from heterophily.layers.inputs import GraphInputs, InputOptions
 from heterophily.models.networks import NodeClassifier
 from heterophily.prediction.calibration import tempered
@@ -77,6 +80,26 @@ class Predictions:
         for node, label, numbers in named:
             yield [str(node), str(label), *(f"{value:.6f}" for value in numbers)]
 
+    def to_frame(self) -> Any:
+        """Return the table as a pandas DataFrame: node, label, ``p(class)`` of every class, ..."""
+        try:
+            import pandas  # noqa: F401
+        except ImportError as error:
+            raise MissingExtraError(
+                "to_frame needs pandas: pip install pandas; or use to_arrow, which does not"
+            ) from error
+        return self.to_arrow().to_pandas()
+
+    def to_arrow(self) -> Any:
+        """Return the table as a pyarrow Table, which polars and pandas read."""
+        import pyarrow as pa
+
+        values = self.probabilities
+        if self.channel_weights is not None:
+            values = np.concatenate([values, self.channel_weights], axis=1)
+        columns = [pa.array(self.node_ids), pa.array(self.labels), *map(pa.array, values.T)]
+        return pa.table(columns, names=self.header)
+
     def to_csv(self, path: str | os.PathLike[str]) -> None:
         """Write the table, whole or not at all."""
         text = io.StringIO()
@@ -86,15 +109,15 @@ class Predictions:
         write_text(path, text.getvalue())
 
 
-def predict(
-    model: TrainedModel, graph: Graph, *, feature_names: Sequence[str] | None = None
-) -> Predictions:
+def predict(model: TrainedModel, graph: GraphLike) -> Predictions:
     """Let the members of a model vote on a graph: the one it was trained on, or another one.
 
     New nodes and edges are fine when no weight of the model belongs to a node; otherwise, and
-    when features do not match, the error says why. Labels of the graph are not used.
+    when features do not match, the error says why. Labels of the graph are not used. The graph may
+    have any form that :func:`heterophily.as_graph` takes; tables are encoded as in training.
     """
-    check_graph(model, graph, feature_names)
+    graph = graph_for(model, graph)
+    check_graph(model, graph)
     total = np.zeros((graph.num_nodes, len(model.class_names)))
     mixed = np.zeros((graph.num_nodes, len(model.channel_names)))
     mixing = 0
@@ -111,6 +134,15 @@ def predict(
         channel_names=model.channel_names if mixing else (),
         channel_weights=mixed / mixing if mixing else None,
     )
+
+
+def graph_for(model: TrainedModel, graph: GraphLike) -> Graph:
+    """Return a graph in any form as a graph; tables are encoded as those of training were."""
+    encoder = model.trained_on.encoder
+    if encoder is None or not isinstance(graph, tuple | list):
+        return as_graph(graph)
+    known = Encoder.from_dict(encoder)
+    return as_graph(graph, encoder=known, features=known.names)
 
 
 def built_networks(

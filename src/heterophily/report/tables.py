@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from heterophily.experiments.table import CellResult, TableResult
 
 NOTHING = "-"
+EARLIER = "°"  # marks a value that earlier numerics of an engine gave
 FAR = "*"  # marks a value more than one published standard deviation from the paper's
 
 
@@ -37,7 +39,7 @@ def printed(value: Published | None) -> str:
 
 
 def cell_text(cell: CellResult | None) -> str:
-    """Write our value of a cell: a star if it is far from the paper's, counts if it is partial."""
+    """Write our value of a cell and its marks (:data:`FAR`, :data:`EARLIER`, counts if partial)."""
     if cell is None or cell.wanted == 0:
         return NOTHING
     if None in cell.test:
@@ -45,7 +47,8 @@ def cell_text(cell: CellResult | None) -> str:
     if not cell.test:
         return f"0/{cell.wanted}"
     partial = "" if cell.is_complete else f" ({len(cell.test)}/{cell.wanted})"
-    return percent(cell.mean, cell.std) + (FAR if cell.is_within is False else "") + partial
+    marks = (FAR if cell.is_within is False else "") + (EARLIER if cell.earlier_numerics else "")
+    return percent(cell.mean, cell.std) + marks + partial
 
 
 def grid(result: TableResult, *, measure: str = "accuracy") -> tuple[list[str], list[list[str]]]:
@@ -96,6 +99,7 @@ def summary_lines(result: TableResult) -> list[str]:
     ]
     if engines := result.engines():
         lines.append(f"Trained with the engine {' and '.join(engines)}.")
+    lines += numerics_lines(result)
     if facts["beside_published"]:
         lines.append(
             f"{facts['within_one_std']} of {facts['of_with_std']} lie within one published "
@@ -115,6 +119,18 @@ def summary_lines(result: TableResult) -> list[str]:
             f"{facts['median_time_ratio']:.1f} times ours (median over the cells)."
         )
     return lines
+
+
+def numerics_lines(result: TableResult) -> list[str]:
+    """Say how many cells each version of an engine's numerics gave, if some are not today's."""
+    if not any(cell.earlier_numerics for cell in result.cells):
+        return []
+    counts = Counter(" and ".join(cell.numerics) for cell in result.cells if cell.numerics)
+    each = ", ".join(f"{name} in {count}" for name, count in sorted(counts.items()))
+    return [
+        f"Cells by engine and version of its numerics: {each}. {EARLIER} marks earlier versions: "
+        "today's engine does not repeat those numbers to the last digit."
+    ]
 
 
 _KINDS = {

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from heterophily.data.atomic import write_text
 from heterophily.data.graph import Graph
+from heterophily.data.interchange import GraphLike, as_graph
 from heterophily.diagnosis.diagnose import Diagnosis
 from heterophily.diagnosis.page import (
     diagnose_command,
@@ -39,7 +40,7 @@ def write_report(
     diagnosis: Diagnosis,
     path: str | os.PathLike[str],
     *,
-    graph: Graph | None = None,
+    graph: GraphLike = None,
     comparison: Comparison | Mapping[str, Any] | None = None,
     portraits: Mapping[str, Sequence[Portrait]] | None = None,
     nodes: int = 2000,
@@ -76,6 +77,7 @@ def write_report(
     >>> "Class compatibility" in place.read_text("utf-8")
     True
     """
+    graph = None if graph is None else as_graph(graph)
     records = None
     if portraits:
         if graph is None:

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from heterophily.data.adjacency import Direction, SelfLoops, adjacency_from_edges
 from heterophily.data.graph import Graph
+from heterophily.data.labels import named_labels
 from heterophily.errors import InputError
 
 
@@ -25,7 +26,8 @@ def from_scipy(
     """Build a graph from an (N, N) adjacency matrix, sparse or dense; 0 means no edge.
 
     Entry ``[u, v]`` is the edge from u to v; entries other than 1 are weights. Entries that a
-    sparse matrix stores twice add up, as they do in SciPy. ``parts`` are further fields of
+    sparse matrix stores twice add up, as they do in SciPy. Labels are class names (None or empty =
+    unlabelled) or whole numbers (-1 = unlabelled). ``parts`` are further fields of
     :class:`~heterophily.data.graph.Graph`.
 
     >>> from_scipy(sp.csr_array([[0, 1, 0], [0, 0, 2], [0, 0, 0]]), labels=[0, 1, 1])
@@ -35,7 +37,8 @@ def from_scipy(
     if len(shape) != 2 or shape[0] != shape[1]:
         raise InputError(f"the adjacency matrix has shape {shape}, expected (N, N)")
     try:
-        matrix = sp.csr_array(adjacency, dtype=np.float64, copy=True)
+        given = adjacency.astype(np.float64) if sp.issparse(adjacency) else adjacency
+        matrix = sp.csr_array(given, dtype=np.float64, copy=True)
     except (TypeError, ValueError) as error:
         raise InputError(f"the adjacency matrix does not hold numbers: {error}") from error
     matrix.sum_duplicates()
@@ -48,6 +51,11 @@ def from_scipy(
         )
     matrix.eliminate_zeros()
     coo = matrix.tocoo()
+    remarks: tuple[str, ...] = tuple(parts.pop("remarks", ()))
+    if labels is not None and np.asarray(labels).dtype.kind in "UO":
+        classes = named_labels(np.asarray(labels), place="labels")
+        labels = classes.labels
+        parts, remarks = {"class_names": classes.names, **parts}, (*remarks, *classes.remarks)
     is_weighted = bool((coo.data != 1).any())
     canonical, notes = adjacency_from_edges(
         coo.row,
@@ -63,6 +71,7 @@ def from_scipy(
         labels=labels,  # type: ignore[arg-type]
         is_directed=direction == "keep",
         notes=notes,
+        remarks=remarks,
         **parts,
     )
 
