@@ -112,7 +112,7 @@ def model_card() -> tuple[Parse, bytes]:
     from fuzz.targets import some_model
 
     from heterophily.prediction.folder import CARD, load_model
-    from heterophily.runs.record import canonical, digest
+    from heterophily.runs.run import canonical, digest
 
     folder = some_model()
     card = folder / CARD

@@ -227,7 +227,7 @@ def model_folder() -> Attempt:
     """Damage a model folder: bytes, or the card by one who knows its checksum."""
     from heterophily.prediction.folder import CARD, WEIGHTS, load_model
     from heterophily.prediction.predict import predict
-    from heterophily.runs.record import canonical, digest
+    from heterophily.runs.run import canonical, digest
 
     graph, folder = some_graph(), some_model()
     wanted = predict(load_model(folder), graph).probabilities
@@ -433,7 +433,7 @@ def http() -> Attempt:
             content = mutate.json_of(mutate.data_of(known, rng))
             how["content"] = mutate.bytes_of(content, rng) if rng.random() < 0.3 else content
             headers.setdefault("content-type", "application/json")
-        elif path == "/api/graphs" and rng.random() < 0.8:
+        elif path in ("/api/graphs", "/api/graphs/previews") and rng.random() < 0.8:
             method = "POST"
             how["files"] = {
                 ("edges", "nodes", "graph", word() or "a")[int(rng.integers(0, 4))]: (
@@ -441,7 +441,8 @@ def http() -> Attempt:
                     mutate.bytes_of(b"source,target\na,b\n", rng),
                 )
             }
-            how["data"] = {"label": word(), "ignore": word(), "has_header": word()}
+            reading = {"label": word(), "ignore": [word()], "columns": {word(): word()}}
+            how["data"] = {"reading": mutate.json_of(mutate.data_of(reading, rng))}
         answer = client.request(method, path, headers=headers, follow_redirects=False, **how)
         if answer.status_code >= 500 and answer.status_code != 503:
             raise AssertionError(f"{method} {path}: {answer.status_code} {answer.text[:200]}")
