@@ -209,7 +209,9 @@ def _is_more(option: inspect.Parameter) -> bool:
 def name_or_graph(source: GraphSource) -> str | Graph:
     """Return a name or file that worker processes can open themselves, else the graph."""
     if source.graph is not None and source.kind != "recipe":
-        where = {"data_folder": source.data_folder, "offline": source.offline}
-        if source == GraphSource(graph=source.graph, **where):
+        plain = GraphSource(
+            graph=source.graph, data_folder=source.data_folder, offline=source.offline
+        )
+        if source == plain:
             return source.graph
     return source.open()
