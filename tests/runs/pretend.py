@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import sys
 import time
 
-from heterophily.runs.complete import complete
-from heterophily.runs.job import InProcess, Job, LocalProcesses
-from heterophily.runs.record import GraphRef, Outcome, Record, Run, SplitRef
+from heterophily.runs.complete import complete_with
+from heterophily.runs.executors.choose import executor_of
+from heterophily.runs.job import Job, Trained
+from heterophily.runs.record import Outcome, Record
+from heterophily.runs.run import GraphRef, Run, SplitRef
 from heterophily.runs.stores.url import open_store
 
 
@@ -39,20 +42,18 @@ def some_record(number: int) -> Record:
 class PretendJob(Job):
     """Claims, commits and lets go as the real one; only the training is a nap."""
 
-    seconds = 0.03
+    seconds = float(os.environ.get("PRETEND_SECONDS", "0.03"))
 
-    def __init__(self, store: str) -> None:
-        super().__init__(store, {}, {})
-
-    def outcome(self, run: Run) -> Outcome:
+    def train(self, run: Run) -> Trained:
         time.sleep(self.seconds)
-        return some_outcome(run)
+        return Trained(some_outcome(run), {kind: {} for kind in self.keep})
 
 
 def main() -> None:
     """Complete some runs: the body of pretend_driver.py."""
     path, count, workers = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-    executor = InProcess() if workers == 1 else LocalProcesses(workers)
+    executor = executor_of(*sys.argv[4:], workers=workers)
     with open_store(path) as store:
-        failures = complete(map(some_run, range(count)), PretendJob(path), store, executor=executor)
-    sys.exit(1 if failures else 0)
+        runs = [some_run(number) for number in range(count)]
+        done = complete_with(PretendJob(path), runs, store=store, executor=executor)
+    sys.exit(1 if done.failures else 0)

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from heterophily.cli import sources
-from heterophily.cli.runs import Engine, Seed, StoreOption, Workers
+from heterophily.cli.runs import Engine, ExecutorOption, Seed, StoreOption, Workers
 from heterophily.data.wording import count as numbered
 
 if TYPE_CHECKING:
-    from heterophily.experiments.cost import Clock
+    from heterophily.experiments.cost import RunClock
     from heterophily.experiments.runner import StudyPlan
     from heterophily.experiments.study import Study
     from heterophily.experiments.table import TableResult
+    from heterophily.runs.executors.base import Executor
     from heterophily.runs.stores.base import Store
 
 Names = Annotated[str | None, typer.Option(help="Only these, with commas between.")]
@@ -73,7 +74,7 @@ def list_studies(
     )
 
 
-def _size_and_cost(study: Study, clock: Clock, protocol: str, workers: int) -> dict[str, Any]:
+def _size_and_cost(study: Study, clock: RunClock, protocol: str, workers: int) -> dict[str, Any]:
     """Return size, runs and seconds of a study; a note where there is nothing to train."""
     from heterophily.errors import InputError
     from heterophily.experiments.cost import study_cost
@@ -104,6 +105,7 @@ def table(
     repeats: Repeats = None,
     seed: Seed = 0,
     workers: Workers = None,
+    executor: ExecutorOption = "local",
     engine: Engine = "auto",
     store: StoreOption = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Count, train nothing.")] = False,
@@ -125,6 +127,7 @@ def table(
 
     from heterophily.experiments.runner import plan_study
     from heterophily.experiments.study import study
+    from heterophily.runs.executors.choose import executor_of
 
     _check_out(out)
     chosen = study(name)
@@ -149,7 +152,7 @@ def table(
         is_stopped = False
         if not only_show:
             try:
-                failures = _train(plan, opened, workers)
+                failures = _train(plan, opened, executor_of(executor, workers))
             except KeyboardInterrupt:
                 is_stopped = True
         result = plan.result(opened)
@@ -168,14 +171,12 @@ def table(
         raise typer.Exit(1)
 
 
-def _train(plan: StudyPlan, store: Store, workers: int | None) -> dict[str, str]:
+def _train(plan: StudyPlan, store: Store, executor: Executor) -> dict[str, str]:
     from functools import partial
 
     from heterophily.report.live import Watched, watching
     from heterophily.runs.complete import complete
-    from heterophily.runs.job import local
 
-    job = plan.planner.job(store)
     title = f"{plan.study.title}, protocol {plan.protocol}"
     failures: dict[str, str] = {}
     for stage in plan.stages(store):
@@ -191,11 +192,14 @@ def _train(plan: StudyPlan, store: Store, workers: int | None) -> dict[str, str]
         every = [run for _, runs in stage for run in runs]
         if every:
             with watching(cells, title=title) as watch:
-                failures |= complete(every, job, store, executor=local(workers), watch=watch)
+                done = complete(every, store=store, executor=executor, watch=watch)
+                failures |= done.failures
     return failures
 
 
-def _print_plan(plan: StudyPlan, store: Store, clock: Clock, workers: int, *, json: bool) -> None:
+def _print_plan(
+    plan: StudyPlan, store: Store, clock: RunClock, workers: int, *, json: bool
+) -> None:
     from collections import Counter
 
     from heterophily.experiments.cost import run_seconds
@@ -276,11 +280,11 @@ def _opened(url: str | None, *, is_needed: bool) -> Store:
     return open_store(url) if is_needed else open_or_empty(url)
 
 
-def _clock(store: str | None, data_folder: Path | None, engine: str) -> Clock:
-    from heterophily.experiments.cost import Clock, default_memory
+def _clock(store: str | None, data_folder: Path | None, engine: str) -> RunClock:
+    from heterophily.experiments.cost import RunClock, default_memory
 
     with _opened(store, is_needed=False) as opened:
-        return Clock(
+        return RunClock(
             opened,
             engine=engine,
             memory=default_memory(),

@@ -21,6 +21,7 @@ from heterophily.data.adjacency import (
 )
 from heterophily.data.edge_types import EdgeTypes, coded, typed_adjacency
 from heterophily.data.splits import PARTS, SplitBatch
+from heterophily.data.wide import wide_csr
 from heterophily.errors import InputError
 
 if TYPE_CHECKING:
@@ -35,14 +36,12 @@ _EXACT_IN_FLOAT32 = 2**24
 def _checked_adjacency(adjacency: Any, is_directed: bool) -> sp.csr_array:
     if is_sealed(adjacency, is_symmetric=not is_directed):
         return adjacency
-    matrix = sp.csr_array(adjacency)
+    is_plain = getattr(adjacency, "dtype", None) == np.bool_
+    matrix = wide_csr(adjacency)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise InputError(f"the adjacency matrix has shape {matrix.shape}, expected (N, N)")
-    if not matrix.has_canonical_format:
-        matrix = matrix.copy()
-        matrix.sum_duplicates()
     if matrix.dtype not in (np.float32, np.float64):
-        matrix = matrix.astype(np.float32 if matrix.dtype.kind == "b" else np.float64)
+        matrix = matrix.astype(np.float32 if is_plain else np.float64)
     if matrix.nnz and not (np.isfinite(matrix.data).all() and matrix.data.min() >= 0):
         raise InputError("the adjacency matrix holds a negative or non-finite weight")
     if not is_directed and (matrix != matrix.T).nnz:
@@ -60,7 +59,7 @@ def _checked_features(features: Any, num_nodes: int) -> sp.csr_array | NDArray[A
     if features is None:
         return None
     is_sparse = sp.issparse(features)
-    matrix: Any = sp.csr_array(features) if is_sparse else np.asarray(features)
+    matrix: Any = wide_csr(features) if is_sparse else np.asarray(features)
     if matrix.ndim != 2 or matrix.shape[0] != num_nodes:
         raise InputError(f"features have shape {matrix.shape}, expected ({num_nodes}, F)")
     values = matrix.data if is_sparse else matrix
@@ -73,9 +72,8 @@ def _checked_features(features: Any, num_nodes: int) -> sp.csr_array | NDArray[A
         exact = values.size == 0 or np.abs(values.astype(np.float64)).max() <= _EXACT_IN_FLOAT32
         is_short = values.dtype == np.float16 or (values.dtype.kind in "iub" and exact)
         matrix = matrix.astype(np.float32 if is_short else np.float64)
-    if is_sparse and not (matrix.has_canonical_format and (matrix.data != 0).all()):
+    if is_sparse and not (matrix.data != 0).all():
         matrix = matrix.copy()
-        matrix.sum_duplicates()
         matrix.eliminate_zeros()
     return matrix
 
@@ -289,6 +287,12 @@ class Graph:
         }
         for key, value in values.items():
             object.__setattr__(self, key, value)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore a copy that went through pickle or another process, read-only as the original."""
+        self.__dict__.update(state)
+        for part in (self.adjacency, self.features, self.labels, self.node_ids):
+            _frozen(part, None)
 
     # --- construction -------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING, Any
 
+from heterophily.diagnosis.edge_types import HEADINGS
 from heterophily.diagnosis.known import ANCHORS, known_metrics
 from heterophily.diagnosis.probe_value import FROM_GRAPH, SOURCES, Probe, beside_own
 from heterophily.diagnosis.words import capital
@@ -53,6 +54,8 @@ def render(diagnosis: Diagnosis) -> Any:
     if diagnosis.probe is not None:
         parts += [_probe_table(diagnosis.probe), Text(probe_line(diagnosis.probe))]
     parts.append(_metric_table(diagnosis))
+    if diagnosis.types:
+        parts.append(_type_table(diagnosis))
     parts += [*(Text(f"Note: {printable(note)}") for note in diagnosis.notes)]
     parts += [
         Text(f"Next: {printable(diagnosis.next.why)}."),
@@ -100,6 +103,16 @@ def _metric_table(diagnosis: Diagnosis) -> Any:
             text += f" ± {diagnosis.spreads[name]:.3f}"
         known = (f"{known_metrics()[dataset][name]:.2f}" for dataset in ANCHORS)
         table.add_row(metric.title, metric.symbol, text, bar(value), *known)
+    return table
+
+
+def _type_table(diagnosis: Diagnosis) -> Any:
+    table = _table()
+    for place, heading in enumerate(HEADINGS):
+        table.add_column(heading, justify="left" if place == 0 else "right")
+    for signal in diagnosis.types:
+        name, *values = signal.row()
+        table.add_row(printable(name), *values)
     return table
 
 
