@@ -112,4 +112,6 @@ def variance_between(rows: Any, labels: NDArray[np.int64]) -> NDArray[np.float64
     centre = sums.sum(axis=0) ** 2 / count
     total = np.asarray(square.sum(axis=0), np.float64).reshape(-1) - centre
     between = (sums**2 / sizes).sum(axis=0) - centre
-    return np.divide(between, total, out=np.zeros_like(total), where=total > 1e-12)
+    shares: NDArray[np.float64] = np.zeros_like(total)
+    np.divide(between, total, out=shares, where=total > 1e-12)
+    return shares

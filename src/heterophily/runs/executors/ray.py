@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -152,7 +152,7 @@ class RayCluster:
     def _shared(self, job: Job, runs: Sequence[Run]) -> Any:
         """Put the job into the object store, with graphs that a machine fetches once."""
         ray = _ray()
-        found = {}
+        found: dict[str, Callable[[], Graph]] = {}
         for name in dict.fromkeys(run.graph.content_hash for run in runs):
             if name in job.sources.graphs:
                 if name not in self._graphs:
