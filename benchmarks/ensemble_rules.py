@@ -27,7 +27,7 @@ from heterophily.experiments.presets import RELEASED
 from heterophily.experiments.space import recipe_of
 from heterophily.prediction.auto import CONFIG, _visible
 from heterophily.prediction.candidates import draw, families_for
-from heterophily.prediction.members import Bench
+from heterophily.prediction.members import SplitTrainer
 
 Votes = NDArray[np.float64]  # (settings, validation nodes of all splits, classes)
 Rule = Callable[[Votes, NDArray[np.int64]], list[int]]
@@ -79,7 +79,7 @@ def trained(dataset: str, settings: int) -> tuple[Votes, NDArray[np.int64], NDAr
     verdict = diagnose(_visible(graph, graph.splits), seed=0).verdict
     nodes = [np.flatnonzero(split.validation) for split in graph.splits]
     found = [c for family in draw(families_for(verdict.kind), seed=0).values() for c in family]
-    bench = Bench(graph, graph.splits, workers=1, config=CONFIG)
+    bench = SplitTrainer(graph, graph.splits, workers=1, config=CONFIG)
     count = min(len(nodes), math.ceil(NODES / np.mean([rows.size for rows in nodes])))
     votes = []
     for number, candidate in enumerate(random.Random(1).sample(found, settings), start=1):

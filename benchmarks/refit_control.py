@@ -26,7 +26,7 @@ from heterophily.experiments.space import recipe_of
 from heterophily.prediction.candidates import Candidate, Family
 from heterophily.prediction.estimate import estimate
 from heterophily.prediction.folds import refolded
-from heterophily.prediction.members import Bench
+from heterophily.prediction.members import SplitTrainer
 from heterophily.runs.record import command_line, versions
 
 
@@ -37,7 +37,7 @@ def run(dataset: str) -> dict[str, Any]:
     graph = open_graph(dataset, **recipe_of(settings, model, dataset, RELEASED).graph)
     assert graph.splits is not None
     folds = refolded(graph.splits, graph.labels, seed=0)
-    bench, start = Bench(graph, folds, workers=1), time.process_time()
+    bench, start = SplitTrainer(graph, folds, workers=1), time.process_time()
     candidate = Candidate(Family(model), settings)
     members = []
     for number in range(len(folds)):

@@ -28,7 +28,7 @@ from heterophily.prediction.auto import CONFIG
 from heterophily.prediction.candidates import FAMILIES, Candidate, families_for
 from heterophily.prediction.ensemble import average
 from heterophily.prediction.folds import refolded
-from heterophily.prediction.members import Bench, Member
+from heterophily.prediction.members import Member, SplitTrainer
 
 RECORDS = Path("results/auto-recipe/recipe-6-with-25-minutes")
 
@@ -57,7 +57,7 @@ def vote(
     graph: Graph, splits: SplitBatch, voters: list[Candidate], seeds: int
 ) -> dict[bytes, list[Member]]:
     """Train the voters on all splits; return the members by the nodes that judge them."""
-    bench = Bench(graph, splits, workers=1, config=CONFIG)
+    bench = SplitTrainer(graph, splits, workers=1, config=CONFIG)
     found: dict[bytes, list[Member]] = {}
     for candidate in voters:
         for seed in range(seeds):

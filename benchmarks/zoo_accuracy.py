@@ -18,9 +18,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -30,15 +28,15 @@ from heterophily.data.atomic import write_text
 from heterophily.data.graph import Graph
 from heterophily.data.source import open_graph
 from heterophily.experiments import programs
+from heterophily.experiments.presets import Recipe
 from heterophily.experiments.published_tables import published_table
 from heterophily.experiments.space import best_by_validation, recipe_of
 from heterophily.experiments.statistics import rank_correlations
-from heterophily.layers.inputs import GraphInputs
-from heterophily.models.catalog import MODELS
-from heterophily.models.spec import ModelSpec
 from heterophily.models.zoo import ZOO
-from heterophily.training.config import TrainConfig
-from heterophily.training.fit import fit
+from heterophily.runs.complete import complete
+from heterophily.runs.executors.in_process import InProcess
+from heterophily.runs.plan import Planner
+from heterophily.runs.stores.memory import MemoryStore
 from heterophily.training.seeding import replica_seed
 
 DATASETS = (
@@ -72,23 +70,6 @@ column counts the cells within 3 points, then those that are not more than 3 poi
 """
 
 Record = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """What flat settings describe: how to open the graph, the model, the training."""
-
-    graph: tuple[tuple[str, Any], ...]
-    spec: ModelSpec
-    config: TrainConfig
-
-
-def prepared(model: str, settings: Mapping[str, Any]) -> Prepared:
-    """Sort flat settings into their three parts."""
-    recipe = recipe_of(settings, model, "")
-    return Prepared(
-        tuple(recipe.graph.items()), MODELS[model].with_options(**recipe.options), recipe.config
-    )
 
 
 def candidates(model: str, dataset: str) -> list[Record]:
@@ -148,44 +129,48 @@ def missing(record: Record, splits: int) -> Iterator[tuple[Record, int]]:
             yield best, number
 
 
-def train(
-    graph: Graph, inputs: GraphInputs, spec: ModelSpec, config: TrainConfig, n: int
-) -> Record:
+def train(planner: Planner, graph: Graph, model: str, recipe: Recipe, n: int) -> Record:
     """Train split n and return what is kept of it."""
     assert graph.splits is not None
-    build = partial(
-        spec.build,
-        num_nodes=inputs.num_nodes,
-        num_features=inputs.num_features,
-        num_classes=graph.num_classes,
-    )
     started = time.process_time()
-    seed = replica_seed(SEED, n)
-    result = fit(build, inputs, graph.labels, graph.splits[n], config, seed=seed, keep_state=False)
-    is_lost = result.best_epoch == 0
+    runs = planner.runs_on(
+        model,
+        recipe.options,
+        recipe.config,
+        graph,
+        [graph.splits[n]],
+        rule="fixed",
+        seeds=[replica_seed(SEED, n)],
+        numbers=[n],
+    )
+    with MemoryStore() as store:
+        (record,) = complete(runs, store=store, executor=InProcess()).check()
+    found = record.outcome
     return {
-        "validation": None if is_lost else round(result.validation_accuracy, 5),
-        "test": None if is_lost else round(result.test_accuracy, 5),
-        "epochs": result.epochs,
+        "validation": _rounded(found.validation_accuracy),
+        "test": _rounded(found.test_accuracy),
+        "epochs": found.epochs,
         "cpu_seconds": round(time.process_time() - started, 2),
     }
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 5)
 
 
 def run(arguments: argparse.Namespace) -> None:
     arguments.folder.mkdir(parents=True, exist_ok=True)
     for dataset in arguments.datasets:
         graphs: dict[Any, Graph] = {}
-        tensors: dict[Any, GraphInputs] = {}
+        planner = Planner(engine="torch")
         for model in arguments.models:
             record = record_of(arguments.folder, model, dataset)
             for candidate, number in missing(record, arguments.splits):
-                how = prepared(model, candidate["settings"])
-                if how.graph not in graphs:
-                    graphs[how.graph] = open_graph(dataset, **dict(how.graph))
-                graph, key = graphs[how.graph], (how.graph, how.spec.inputs)
-                if key not in tensors:
-                    tensors[key] = GraphInputs.from_graph(graph, how.spec.inputs)
-                done = train(graph, tensors[key], how.spec, how.config, number)
+                recipe = recipe_of(candidate["settings"], model, "")
+                key = tuple(recipe.graph.items())
+                if key not in graphs:
+                    graphs[key] = open_graph(dataset, **recipe.graph)
+                done = train(planner, graphs[key], model, recipe, number)
                 candidate["runs"][str(number)] = done
                 path = path_of(arguments.folder, model, dataset)
                 write_text(path, json.dumps(record, indent=1) + "\n")

@@ -18,8 +18,15 @@ MAY_IMPORT = {
     "evaluation": {"evaluation", "data"},
     "diagnosis": {"diagnosis", "page", "evaluation", "metrics", "filters", "data"},
     "layers": {"layers", "filters", "data"},
-    # of the trainer, one file: how a model that fits itself is taught
-    "models": {"models", "layers", "filters", "evaluation", "training.learner", "training.result"},
+    "models": {
+        "models",
+        "layers",
+        "filters",
+        "evaluation",
+        "data",
+        "training.learner",  # how a model that fits itself is taught, and what it tells
+        "training.result",
+    },
     "training": {"training", "data", "engine"},  # the engine, when asked for it
     "engine": {"engine", "training", "layers", "models", "filters", "data"},
     "runs": {
@@ -72,6 +79,7 @@ MAY_IMPORT = {
         "estimators",
         "evaluation",
         "prediction",
+        "runs",
         "training",
         "models",
         "layers",
@@ -125,6 +133,25 @@ def test_imports_follow_the_table(path: Path) -> None:
         assert parts[1] == "errors" or names & MAY_IMPORT[folder], (
             f"{folder} must not import {module}"
         )
+
+
+TRAINS = {"heterophily.training.fit": "fit", "heterophily.training.replicas": "fit_replicas"}
+BENCHMARKS = sorted((SOURCE.parents[1] / "benchmarks").rglob("*.py"))
+
+
+@pytest.mark.parametrize("path", [*FILES, *BENCHMARKS], ids=lambda path: path.stem)
+def test_every_training_takes_the_one_road(path: Path) -> None:
+    """Only the rooms of runs and of training call what trains; all others complete runs."""
+    if path.is_relative_to(SOURCE) and path.relative_to(SOURCE).parts[0] in ("runs", "training"):
+        return
+    tree = ast.parse(path.read_text("utf-8"))
+    imported = {
+        alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.module in (*TRAINS, "heterophily")
+        for alias in node.names
+    }
+    assert not imported & set(TRAINS.values()), f"{path.name} trains by itself; complete runs"
 
 
 def loaded_after(code: str) -> set[str]:

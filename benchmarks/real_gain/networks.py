@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from heterophily.data.graph import Graph
 from heterophily.data.splits import Split, SplitBatch
-from heterophily.experiments.train import spec_with, train
+from heterophily.experiments.train import train
 from heterophily.layers.inputs import GraphInputs
+from heterophily.runs.model import spec_with
 from heterophily.training.config import TrainConfig
 from real_gain.graphs import Plan, is_dense, standardized
 

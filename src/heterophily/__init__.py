@@ -29,7 +29,7 @@ _NAMES_OF = {
     "estimators.folds": "GraphKFold",
     "experiments.compare": "compare",
     "experiments.compare_finished": "compare_portraits",
-    "runs.job": "local",
+    "runs.executors.local": "local",
     "experiments.portray": "portray",
     "experiments.runner": "run_study",
     "runs.stores.base": "Store",

@@ -101,7 +101,7 @@ from heterophily.prediction.folder import save_model as save_model
 from heterophily.prediction.predict import Predictions as Predictions
 from heterophily.prediction.predict import predict as predict
 from heterophily.report.write import write_report as write_report
-from heterophily.runs.job import local as local
+from heterophily.runs.executors.local import local as local
 from heterophily.runs.stores.base import Store as Store
 from heterophily.runs.stores.url import open_store as open_store
 from heterophily.training.config import TrainConfig as TrainConfig

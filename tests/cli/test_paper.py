@@ -111,11 +111,11 @@ def test_a_dry_run_counts_and_makes_no_store(
 def test_list_names_every_table_with_its_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from heterophily.experiments.cost import Clock
+    from heterophily.experiments.cost import RunClock
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(Clock, "measure", lambda *_: None)
-    monkeypatch.setattr(Clock, "seconds_per_run", lambda *_: 0.001)
+    monkeypatch.setattr(RunClock, "measure", lambda *_: None)
+    monkeypatch.setattr(RunClock, "seconds_per_run", lambda *_: 0.001)
     result = runner.invoke(app, ["list"])
     assert result.exit_code == 0, result.output
     rows = {line.split()[0]: line.split() for line in result.stdout.splitlines() if line.strip()}

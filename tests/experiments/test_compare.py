@@ -14,7 +14,7 @@ from heterophily.data.graph import Graph
 from heterophily.errors import InputError, UnknownNameError
 from heterophily.experiments.compare import Comparison, compare
 from heterophily.experiments.statistics import paired_test
-from heterophily.runs.job import InProcess
+from heterophily.runs.executors.in_process import InProcess
 from heterophily.runs.stores.url import open_store
 
 MODELS = ["mlp-1", "sgc-1", "gcn"]

@@ -13,7 +13,7 @@ from heterophily.errors import InputError
 from heterophily.experiments.compare import compare
 from heterophily.experiments.compare_finished import compare_portraits, compare_stored
 from heterophily.experiments.portray import portray
-from heterophily.runs.job import InProcess
+from heterophily.runs.executors.in_process import InProcess
 from heterophily.runs.split_rules import splits_of
 from heterophily.runs.stores.url import open_store
 

@@ -10,15 +10,15 @@ from experiments.small import small_graph
 from runs.pretend import some_record, some_run
 
 from heterophily.experiments import cost
-from heterophily.experiments.cost import Clock, run_seconds, seconds_per_epoch, study_cost
+from heterophily.experiments.cost import RunClock, run_seconds, seconds_per_epoch, study_cost
 from heterophily.experiments.study import study
 from heterophily.runs.record import Record, versions
 from heterophily.runs.stores.url import open_store
 
 
-def clock_of(seconds: float, **options: object) -> Clock:
+def clock_of(seconds: float, **options: object) -> RunClock:
     """Return a clock that has measured the same time for everything."""
-    clock = Clock(**options)  # type: ignore[arg-type]
+    clock = RunClock(**options)  # type: ignore[arg-type]
 
     class Always(dict[str, float]):
         def __contains__(self, key: object) -> bool:
@@ -52,7 +52,7 @@ def test_time_under_torch_is_that_of_the_reference_scaled_by_the_papers() -> Non
 def test_the_native_engine_is_measured_with_the_model_itself(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(cost, "engine_for", lambda spec, asked: "native")
+    monkeypatch.setattr(cost, "engine_for", lambda spec, asked: ("native", ""))
     clock = clock_of(0.002, engine="native")
     other = clock.seconds_per_run("acm-sgc-1", "cornell", "random")
     assert other == pytest.approx(0.002 * (2310 / 5.53))
@@ -67,9 +67,9 @@ def test_each_engine_has_its_own_time(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(cost, "seconds_per_epoch", measured)
     monkeypatch.setattr(
-        cost, "engine_for", lambda spec, asked: "torch" if "Gat" in repr(spec) else "native"
+        cost, "engine_for", lambda spec, asked: ("torch" if "Gat" in repr(spec) else "native", "")
     )
-    clock = Clock(engine="auto")
+    clock = RunClock(engine="auto")
     clock.measure(["acm-gcn", "gat", "gcn"], "ring", small_graph)
     clock.measure(["acm-gcn", "gat"], "ring", small_graph)
     assert asked == [(["acm-gcn", "gcn"], "native"), (["acm-gcn"], "torch")]
@@ -81,7 +81,7 @@ def test_finished_runs_of_the_same_engine_are_the_best_witness(tmp_path: Path) -
         native = some_run(0, engine="native")
         slow = some_record(0).outcome
         store.add(Record.of(native, slow))
-        clock = Clock(store)
+        clock = RunClock(store)
     seconds = [some_record(number).outcome.seconds for number in range(3)]
     assert clock.seconds_per_run("acm-gcn", "ring", "random") == pytest.approx(sum(seconds) / 3)
 
@@ -90,13 +90,13 @@ def test_an_epoch_is_measured_once_and_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memory, notices = tmp_path / "cache" / "seconds.json", []
-    clock = Clock(memory=memory, notice=notices.append)
+    clock = RunClock(memory=memory, notice=notices.append)
     clock.measure(["acm-gcn", "gcn"], "small", small_graph)
     assert notices == ["measuring 1 model(s) on small for a few epochs"]
     name = f"acm-gcn small torch {versions()['torch']}"
     assert json.loads(memory.read_text())[name] > 0
     monkeypatch.setattr(cost, "seconds_per_epoch", None)  # would fail if it were called
-    Clock(memory=memory).measure(["acm-gcn", "gcn"], "small", small_graph)
+    RunClock(memory=memory).measure(["acm-gcn", "gcn"], "small", small_graph)
 
 
 def test_models_with_different_inputs_are_measured_side_by_side() -> None:
@@ -110,11 +110,11 @@ def test_a_graph_that_is_not_here_or_not_known_has_no_time(
 ) -> None:
     monkeypatch.setattr(cost, "find", lambda *_: ("to download", None))
     part = study("sota").part(models=["acm-gcn"], datasets=["texas"])
-    assert study_cost(part, Clock()) == cost.Cost(10, None)
-    assert run_seconds({("gcn", "my-graph", "random"): 3}, Clock()) is None
+    assert study_cost(part, RunClock()) == cost.Cost(10, None)
+    assert run_seconds({("gcn", "my-graph", "random"): 3}, RunClock()) is None
 
 
 def test_a_damaged_memory_is_measured_anew(tmp_path: Path) -> None:
     path = tmp_path / "seconds.json"
     path.write_text("{")
-    assert Clock(memory=path)._measured == {}
+    assert RunClock(memory=path)._measured == {}

@@ -9,9 +9,9 @@ from experiments.small import small_graph
 
 from heterophily.engine.buffers import GraphBuffers
 from heterophily.engine.library import engine
-from heterophily.runs import job as executor
 from heterophily.runs.job import Job
-from heterophily.runs.record import GraphRef, Run, SplitRef
+from heterophily.runs.run import GraphRef, Run, SplitRef
+from heterophily.runs.sources import Sources
 
 pytestmark = pytest.mark.skipif(engine().library is None, reason="no native engine")
 GRAPH = small_graph()
@@ -32,7 +32,7 @@ def make_run(number: int, *, model: str = "acm-gcn", engine: str = "native") -> 
 
 
 def make_job() -> Job:
-    return Job("unused", {GRAPH.content_hash: lambda: GRAPH}, SPLITS)
+    return Job("unused", Sources({GRAPH.content_hash: lambda: GRAPH}, SPLITS))
 
 
 def test_runs_of_one_graph_are_prepared_once_and_give_what_each_gives_alone(
@@ -45,11 +45,11 @@ def test_runs_of_one_graph_are_prepared_once_and_give_what_each_gives_alone(
             made.append(parts)
             super().__init__(*parts)  # type: ignore[arg-type]
 
-    alone = [make_job().outcome(make_run(number)) for number in range(2)]
+    alone = [make_job().train(make_run(number)).outcome for number in range(2)]
     monkeypatch.setattr("heterophily.engine.buffers.GraphBuffers", Counted)
     monkeypatch.setattr("heterophily.engine.run.GraphBuffers", Counted)
     job = make_job()
-    together = [job.outcome(make_run(number)) for number in (0, 1, 0, 1)]
+    together = [job.train(make_run(number)).outcome for number in (0, 1, 0, 1)]
     assert len(made) == 1
     for number, outcome in enumerate(together):
         expected = alone[number % 2]
@@ -60,14 +60,12 @@ def test_runs_of_one_graph_are_prepared_once_and_give_what_each_gives_alone(
 
 def test_a_torch_run_prepares_nothing_for_the_engine() -> None:
     job = make_job()
-    job.outcome(make_run(0, engine="torch"))
-    assert job._buffers == {}
+    job.train(make_run(0, engine="torch"))
+    assert job.sources._buffers == {}
 
 
 def test_without_the_library_there_are_no_buffers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HETEROPHILY_ENGINE_ISA", "none")
     job = make_job()
-    spec_inputs = job.outcome(make_run(0, engine="auto"))
-    assert spec_inputs.epochs == 5
-    assert set(job._buffers.values()) == {None}
-    assert executor.native_buffers(GRAPH, next(iter(job._prepared.values()))) is None
+    assert job.train(make_run(0, engine="auto")).outcome.epochs == 5
+    assert set(job.sources._buffers.values()) == {None}

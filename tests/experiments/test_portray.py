@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,9 +9,10 @@ import pytest
 from experiments.small import small_graph
 
 from heterophily.errors import InputError, UnknownNameError
-from heterophily.experiments import portray as module
 from heterophily.experiments.portray import portray
 from heterophily.experiments.train import train
+from heterophily.runs import job
+from heterophily.runs.stores.url import open_store
 from heterophily.training.config import TrainConfig
 
 HOW = {"preset": None, "engine": "torch", "workers": 1, "max_epochs": 12}
@@ -48,7 +48,7 @@ def test_what_is_there_is_not_trained_again(tmp_path: Path, monkeypatch) -> None
     def refuse(*arguments: object, **options: object) -> None:
         raise AssertionError("trained again")
 
-    monkeypatch.setattr(module, "fit_replicas", refuse)
+    monkeypatch.setattr(job, "train_run", refuse)
     again = portray(small_graph(), ["gcn"], folder=tmp_path, repeats=2, **HOW)
     assert [p.record.answer for p in again["gcn"]] == [p.record.answer for p in first["gcn"]]
 
@@ -64,29 +64,39 @@ def test_without_training_missing_portraits_are_counted(tmp_path: Path) -> None:
 
 
 def test_an_interrupted_batch_keeps_what_is_finished(tmp_path: Path, monkeypatch) -> None:
-    """Two of three replicas were done when Ctrl-C came: the next call trains the third only."""
+    """Two of three runs were done when Ctrl-C came: the next call trains the third only."""
     trained: list[int] = []
-    whole = module.fit_replicas
+    whole = job.train_run
 
-    def interrupted(replicas, *arguments, **options):
-        results = whole(replicas[:2], *arguments, **options)
-        trained.append(len(replicas))
-        return replace(results, interrupted=True)
+    def interrupted(run, *arguments, **options):
+        if len(trained) == 2:
+            raise KeyboardInterrupt
+        trained.append(run.split.index)
+        return whole(run, *arguments, **options)
 
-    how = {**HOW, "workers": 3}
-    monkeypatch.setattr(module, "fit_replicas", interrupted)
+    monkeypatch.setattr(job, "train_run", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        portray(small_graph(), ["sgc-1"], folder=tmp_path, repeats=3, **how)
+        portray(small_graph(), ["sgc-1"], folder=tmp_path, repeats=3, **HOW)
     assert len(list(tmp_path.iterdir())) == 2
 
-    def counted(replicas, *arguments, **options):
-        trained.append(len(replicas))
-        return whole(replicas, *arguments, **options)
+    def counted(run, *arguments, **options):
+        trained.append(run.split.index)
+        return whole(run, *arguments, **options)
 
-    monkeypatch.setattr(module, "fit_replicas", counted)
-    found = portray(small_graph(), ["sgc-1"], folder=tmp_path, repeats=3, **how)
-    assert trained == [3, 1]
+    monkeypatch.setattr(job, "train_run", counted)
+    found = portray(small_graph(), ["sgc-1"], folder=tmp_path, repeats=3, **HOW)
+    assert trained == [0, 1, 2]
     assert [made.split for made in found["sgc-1"]] == [0, 1, 2]
+
+
+def test_a_store_saves_the_training_of_a_portrait(tmp_path: Path) -> None:
+    graph = small_graph()
+    with open_store(tmp_path / "runs.sqlite") as store:
+        first = portray(graph, ["gcn"], folder=tmp_path / "one", repeats=2, store=store, **HOW)
+        again = portray(graph, ["gcn"], folder=tmp_path / "two", repeats=2, store=store, **HOW)
+        assert len(store.starts()) == 2
+    for before, after in zip(first["gcn"], again["gcn"], strict=True):
+        assert np.array_equal(before.logits, after.logits)
 
 
 def test_an_unknown_preset_is_refused_even_where_it_has_no_settings(tmp_path: Path) -> None:

@@ -15,7 +15,8 @@ from heterophily.experiments.programs import Candidate, candidates, compared_spl
 from heterophily.experiments.runner import plan_study, run_study
 from heterophily.experiments.space import recipe_of, space_for
 from heterophily.experiments.study import Study, study
-from heterophily.runs.job import InProcess
+from heterophily.runs.complete import complete
+from heterophily.runs.executors.in_process import InProcess
 from heterophily.runs.stores.url import open_store
 
 HOW = {"protocol": "validated", "space": "programs", "repeats": 4, "engine": "torch"}
@@ -57,7 +58,7 @@ def test_nothing_is_chosen_while_runs_that_decide_lack(mine: Study, tmp_path: Pa
         cell = plan.cells[0]
         assert cell.rest(store) == ()
         assert cell.result(mine, store).remark == "0 of 4 runs of the search are finished"
-        InProcess().execute(plan.planner.job(store), plan.runs, lambda: None)
+        complete(plan.runs, store=store, executor=InProcess())
         assert [run.split.index for run in cell.rest(store)] == [2, 3]
         assert len(cell.result(mine, store).test) == 2
 

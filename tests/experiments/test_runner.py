@@ -16,9 +16,11 @@ from heterophily.experiments.study import Study, study
 from heterophily.experiments.table import TableResult
 from heterophily.experiments.train import train
 from heterophily.report.tables import EARLIER, cell_text, numerics_lines, summary_lines
-from heterophily.runs import record as records
-from heterophily.runs.job import InProcess, LocalProcesses
+from heterophily.runs.complete import complete
+from heterophily.runs.executors.in_process import InProcess
+from heterophily.runs.executors.local import LocalProcesses
 from heterophily.runs.plan import Planner
+from heterophily.runs.run import NUMERICS
 from heterophily.runs.stores.base import Store
 from heterophily.runs.stores.url import open_store
 from heterophily.training.config import TrainConfig
@@ -47,7 +49,7 @@ def test_a_run_of_a_study_gives_what_the_train_command_gives(tmp_path: Path) -> 
     planner = Planner(repeats=3, engine="torch")
     runs = planner.runs("acm-gcn", graph, Recipe({}, {"hidden": 8}, config), "random")
     with open_store(tmp_path / "runs.sqlite") as store:
-        InProcess().execute(planner.job(store), runs, lambda: None)
+        complete(runs, store=store, executor=InProcess())
         found = {record.key: record.outcome for record in store.records()}
     report = train(
         "acm-gcn", graph, repeats=3, options={"hidden": 8}, config=config, workers=1, engine="torch"
@@ -130,14 +132,14 @@ def test_fixed_splits_are_those_of_the_graph_and_are_not_multiplied() -> None:
     assert len(runs) == 4
     assert graph.splits is not None
     for number, run in enumerate(runs):
-        assert np.array_equal(planner.splits[run.split.digest].test, graph.splits[number].test)
+        assert np.array_equal(planner.sources.split(run).test, graph.splits[number].test)
         assert run.split.seed is None
 
 
 def test_an_unfinished_search_has_no_value_yet(mine: Study, tmp_path: Path) -> None:
     planned = plan(mine, tmp_path)
     with open_store(tmp_path / "runs.sqlite") as store:
-        InProcess().execute(planned.planner.job(store), planned.runs[:4], lambda: None)
+        complete(planned.runs[:4], store=store, executor=InProcess())
         result = planned.result(store)
     assert [cell.mean for cell in result.cells] == [None, None]
     assert result.cells[0].remark == "4 of 6 runs of the search are finished"
@@ -153,7 +155,7 @@ def test_runs_of_earlier_numerics_are_shown_and_marked_until_they_are_trained_ag
 
     with open_store(tmp_path / "runs.sqlite") as store:
         before = trained(store)
-        monkeypatch.setitem(records.NUMERICS, "torch", 2)
+        monkeypatch.setitem(NUMERICS, "torch", 2)
         shown = plan(mine, tmp_path).result(store)
         assert [cell.test for cell in shown.cells] == [cell.test for cell in before.cells]
         assert {cell.earlier_numerics for cell in shown.cells} == {("torch 1",)}

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from heterophily.errors import InputError
-from heterophily.experiments.cost import Clock
+from heterophily.experiments.cost import RunClock
 from heterophily.experiments.study import Study
 from heterophily.experiments.synthetic import DEEP_MODELS, LINEAR_MODELS, SyntheticStudy
 from heterophily.experiments.synthetic_studies import declared, synthetic_cost
@@ -36,7 +36,7 @@ def test_a_table_and_an_unknown_field_are_refused() -> None:
 
 
 def test_time_grows_with_the_edges_of_a_level() -> None:
-    clock = Clock()
+    clock = RunClock()
     asked = []
 
     def seconds(model: str, graph: str, splits: str) -> float:
@@ -52,6 +52,6 @@ def test_time_grows_with_the_edges_of_a_level() -> None:
 
 
 def test_a_generated_graph_is_measured() -> None:
-    cost = synthetic_cost([replace(SMALL, models=("sgc-1",))], Clock(engine="auto"))
+    cost = synthetic_cost([replace(SMALL, models=("sgc-1",))], RunClock(engine="auto"))
     assert cost.seconds is not None
     assert cost.seconds > 0

@@ -15,8 +15,11 @@ from heterophily.experiments import tune as module
 from heterophily.experiments.settings import read_settings, write_settings
 from heterophily.experiments.space import Space
 from heterophily.experiments.tune import Trial, TuneResult, is_hopeless, tune
-from heterophily.runs.job import Execution, InProcess, Job, LocalProcesses, Tick
-from heterophily.runs.record import Run
+from heterophily.runs.executors.base import Execution, Tick
+from heterophily.runs.executors.in_process import InProcess
+from heterophily.runs.executors.local import LocalProcesses
+from heterophily.runs.job import Job
+from heterophily.runs.run import Run
 from heterophily.runs.stores.url import open_store
 
 WIDE = Space(

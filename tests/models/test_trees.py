@@ -120,6 +120,62 @@ def test_bad_options_are_refused(options, message):
 
 
 def test_degrees_without_the_adjacency_are_refused():
-    inputs = GraphInputs.from_graph(small_graph(), MODELS["trees"].inputs)
+    inputs = GraphInputs.from_graph(small_graph())
     with pytest.raises(InputError, match="with_structure=True"):
         columns_of(inputs, ["degree"])
+
+
+def neighbours_labels_decide() -> tuple[Graph, Split]:
+    """Return a bipartite graph: a node's class is one more than that of all its neighbours."""
+    rng = np.random.default_rng(0)
+    n = 600
+    labels = np.arange(n) % 3
+    source = rng.integers(0, n, 3000)
+    target = 3 * rng.integers(0, n // 3, 3000) + (labels[source] + 1) % 3
+    graph = Graph.from_edges(
+        source, target, features=rng.normal(size=(n, 2)), labels=labels, direction="keep"
+    )
+    part = rng.permutation(n) % 4
+    return graph, Split(train=part < 2, validation=part == 2, test=part == 3)
+
+
+def test_labels_of_neighbours_are_learnt_where_features_tell_nothing():
+    graph, split = neighbours_labels_decide()
+    found = {}
+    for name in ("trees-channels", "trees-labels"):
+        inputs = GraphInputs.from_graph(graph, MODELS[name].inputs)
+        build = MODELS[name].builder(inputs, num_classes=3)
+        found[name] = fit(build, inputs, graph.labels, split, TrainConfig(), seed=0)
+    assert found["trees-channels"].test_accuracy < 0.5
+    assert found["trees-labels"].test_accuracy > 0.9
+
+
+def test_random_labels_are_not_learnt_from_themselves():
+    """Two nodes that are each other's only neighbours see each other's label, never their own."""
+    graph, split = neighbours_decide()
+    labels = np.random.default_rng(3).integers(0, 2, graph.num_nodes)
+    inputs = GraphInputs.from_graph(graph, MODELS["trees-labels"].inputs)
+    build = MODELS["trees-labels"].builder(inputs, num_classes=2)
+    result = fit(build, inputs, labels, split, TrainConfig(), seed=0)
+    model = build()
+    model.load_state_dict(result.state)
+    node = int(np.flatnonzero(split.train)[0])
+    before = model.table(inputs)[node]
+    model.labels[node] = 1 - model.labels[node]
+    columns = slice(4 * graph.num_features + 1, None)
+    after = model.table(inputs)[node]
+    sizes = np.bincount(model.labels[model.labels >= 0].numpy())
+    np.testing.assert_allclose(before[columns], after[columns], atol=2.0 / sizes.sum())
+
+
+def test_labels_bind_the_trees_to_the_graph_of_the_training():
+    graph, split = neighbours_decide()
+    spec = MODELS["trees-labels"]
+    inputs = GraphInputs.from_graph(graph, spec.inputs)
+    build = spec.builder(inputs, num_classes=2)
+    result = fit(build, inputs, graph.labels, split, TrainConfig(max_epochs=2), seed=0)
+    model = build()
+    model.load_state_dict(result.state)
+    other = Graph.from_edges([0], [1], features=np.eye(2, 3), labels=[0, 1])
+    with pytest.raises(InputError, match="400 nodes were learnt, the graph has 2"):
+        model(GraphInputs.from_graph(other, spec.inputs))

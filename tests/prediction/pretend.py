@@ -1,4 +1,4 @@
-"""A bench that trains nothing: the skill of a candidate is one of its settings."""
+"""A trainer that trains nothing: the skill of a candidate is one of its settings."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from heterophily.prediction.search import Clock, Search
 LABELS = np.arange(60) % 3
 
 
-class PretendBench:
+class PretendTrainer:
     """Members whose votes are right on a known share of nodes; nothing is trained."""
 
     def __init__(self, splits, workers=1):
@@ -42,4 +42,4 @@ def candidates(*skills):
 def make(seconds=1.0, ticks=None):
     splits = held_out_folds(LABELS, seed=0)
     now = (lambda: 0.0) if ticks is None else (lambda: float(next(ticks)))
-    return Search(PretendBench(splits), accuracy, Clock(seconds, now))
+    return Search(PretendTrainer(splits), accuracy, Clock(seconds, now))

@@ -10,6 +10,7 @@ from heterophily.errors import HeterophilyError, InputError
 from heterophily.prediction import members, search
 from heterophily.prediction.auto import auto
 from heterophily.prediction.build import model_of
+from heterophily.runs import job
 
 
 def choice(result):
@@ -54,15 +55,15 @@ def test_with_test_sets_that_differ_each_is_judged_by_its_own_members(graph):
 
 
 def test_ctrl_c_keeps_the_best_so_far(graph, monkeypatch):
-    real, calls = members.fit_replicas, []
+    real, calls = job.train_run, []
 
-    def fit_replicas(*arguments, **options):
+    def train_run(*arguments, **options):
         calls.append(1)
         if len(calls) == 4:
             raise KeyboardInterrupt
         return real(*arguments, **options)
 
-    monkeypatch.setattr(members, "fit_replicas", fit_replicas)
+    monkeypatch.setattr(job, "train_run", train_run)
     monkeypatch.setattr(search, "NODES_TO_JUDGE", 1)
     result = auto(graph, **QUICK)
     assert result.interrupted
@@ -72,10 +73,10 @@ def test_ctrl_c_keeps_the_best_so_far(graph, monkeypatch):
 
 
 def test_ctrl_c_before_anything_is_finished_is_passed_on(graph, monkeypatch):
-    def fit_replicas(*arguments, **options):
+    def train_run(*arguments, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(members, "fit_replicas", fit_replicas)
+    monkeypatch.setattr(job, "train_run", train_run)
     with pytest.raises(KeyboardInterrupt):
         auto(graph, **QUICK)
 
@@ -115,7 +116,7 @@ def test_one_split_alone_is_enough(graph):
 
 
 def test_every_candidate_diverging_is_one_sentence(graph, monkeypatch):
-    monkeypatch.setattr(members.Bench, "train", lambda self, tasks: dict.fromkeys(tasks))
+    monkeypatch.setattr(members.SplitTrainer, "train", lambda self, tasks: dict.fromkeys(tasks))
     with pytest.raises(InputError, match="every one diverged"):
         auto(graph, **QUICK)
 

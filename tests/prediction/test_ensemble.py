@@ -60,7 +60,7 @@ def test_a_worse_finalist_joins_when_it_is_right_where_the_best_is_not():
 def test_only_members_that_saw_none_of_the_nodes_are_fair():
     search = make()
     (trial,) = search.run(candidates(0.9))
-    members, splits = list(trial.members.values()), search.bench.splits
+    members, splits = list(trial.members.values()), search.trainer.splits
     assert unseen(members, splits, np.flatnonzero(splits[0].test)) == members
     assert unseen(members, splits, np.flatnonzero(splits[0].validation)) == []
 

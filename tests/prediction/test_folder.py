@@ -12,7 +12,7 @@ from heterophily.prediction import folder as module
 from heterophily.prediction.build import model_of
 from heterophily.prediction.folder import CARD, WEIGHTS, load_model, save_model
 from heterophily.prediction.predict import predict
-from heterophily.runs.record import canonical, digest
+from heterophily.runs.run import canonical, digest
 
 
 @pytest.fixture

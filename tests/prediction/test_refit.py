@@ -2,19 +2,19 @@ import itertools
 
 import numpy as np
 import pytest
-from prediction.pretend import LABELS, PretendBench, candidates, make
+from prediction.pretend import LABELS, PretendTrainer, candidates, make
 from prediction.quick import QUICK
 
 from heterophily.data.splits import SplitBatch, random_splits
 from heterophily.errors import InputError
 from heterophily.evaluation.scores import accuracy
-from heterophily.prediction import members
 from heterophily.prediction.auto import auto
 from heterophily.prediction.build import model_of
 from heterophily.prediction.ensemble import choose
 from heterophily.prediction.folds import refolded
 from heterophily.prediction.refit import train_again
 from heterophily.prediction.search import Clock, Search
+from heterophily.runs import job
 
 HOW = {**QUICK, "max_trials": 2, "seeds": 1}
 
@@ -79,38 +79,38 @@ def test_the_members_trained_again_are_the_model_that_is_kept(result):
 
 def test_voters_take_turns_and_time_ends_it_after_the_first_fold():
     search = make()
-    choice = choose(search.run(candidates(0.9, 0.8)), LABELS, search.bench.splits, accuracy)
-    folds = refolded(search.bench.splits, LABELS, seed=0)
+    choice = choose(search.run(candidates(0.9, 0.8)), LABELS, search.trainer.splits, accuracy)
+    folds = refolded(search.trainer.splits, LABELS, seed=0)
     ticks = itertools.count(0.0, 1.0)
-    again = Search(PretendBench(folds), accuracy, Clock(1e-9, lambda: next(ticks)))
+    again = Search(PretendTrainer(folds), accuracy, Clock(1e-9, lambda: next(ticks)))
     ensemble = train_again(again, choice, folds=5, seeds=3)
-    assert {split % 5 for _, split, _ in again.bench.tasks} == {0}
+    assert {split % 5 for _, split, _ in again.trainer.tasks} == {0}
     assert len(ensemble.members) == 5 * len(choice.trials)
-    free = Search(PretendBench(folds), accuracy, Clock(1.0, lambda: 0.0))
+    free = Search(PretendTrainer(folds), accuracy, Clock(1.0, lambda: 0.0))
     assert len(train_again(free, choice, folds=5, seeds=3).members) == 75 * len(choice.trials)
 
 
 def test_when_every_training_diverges_the_choice_stands_and_a_note_says_so():
     search = make()
-    choice = choose(search.run(candidates(0.9)), LABELS, search.bench.splits, accuracy)
-    bench = PretendBench(refolded(search.bench.splits, LABELS, seed=0))
-    bench.notes, bench.train = {}, dict.fromkeys
-    again = Search(bench, accuracy, Clock(1.0, lambda: 0.0))
+    choice = choose(search.run(candidates(0.9)), LABELS, search.trainer.splits, accuracy)
+    trainer = PretendTrainer(refolded(search.trainer.splits, LABELS, seed=0))
+    trainer.notes, trainer.train = {}, dict.fromkeys
+    again = Search(trainer, accuracy, Clock(1.0, lambda: 0.0))
     assert train_again(again, choice, folds=5, seeds=1) is choice
-    assert "every training diverged" in next(iter(bench.notes))
+    assert "every training diverged" in next(iter(trainer.notes))
 
 
 def test_ctrl_c_while_training_again_keeps_the_choice(graph, splits, monkeypatch):
     plain = auto(graph, splits=splits, **HOW)
-    real, trained = members.fit_replicas, []
+    real, trained = job.train_run, []
 
-    def fit_replicas(replicas, *arguments, **options):
-        trained.extend(replicas)
+    def train_run(run, *arguments, **options):
+        trained.append(run)
         if len(trained) > plain.replicas + 3:
             raise KeyboardInterrupt
-        return real(replicas, *arguments, **options)
+        return real(run, *arguments, **options)
 
-    monkeypatch.setattr(members, "fit_replicas", fit_replicas)
+    monkeypatch.setattr(job, "train_run", train_run)
     result = auto(graph, splits=splits, refit=True, **HOW)
     assert result.interrupted
     assert not result.is_refit

@@ -2,7 +2,7 @@ import itertools
 import math
 
 import numpy as np
-from prediction.pretend import PretendBench, candidates, make
+from prediction.pretend import PretendTrainer, candidates, make
 
 from heterophily.evaluation.scores import accuracy
 from heterophily.prediction import search as module
@@ -45,13 +45,13 @@ def drawn(price, skill):
     search = make(seconds=100.0)
     now = [0.0]
     search.clock.now = lambda: now[0]
-    train = search.bench.train
+    train = search.trainer.train
 
     def slow(tasks):
         now[0] += sum(price[candidate.family] for candidate, _, _ in tasks) / len(tasks)
         return train(tasks)
 
-    search.bench.train = slow
+    search.trainer.train = slow
     search.run({f: iter([Candidate(f, {"skill": skill[f]})] * 200) for f in price})
     return {f: sum(t.candidate.family is f for t in search.trials) for f in price}
 
@@ -113,7 +113,7 @@ def test_seeds_are_added_in_turns_until_time_is_up():
     finalists = search.run(candidates(0.9, 0.8))
     search.add_seeds(finalists, seeds=3)
     assert all(len(trial.members) == 15 for trial in finalists)
-    seeds = [seed for _, _, seed in search.bench.tasks if seed]
+    seeds = [seed for _, _, seed in search.trainer.tasks if seed]
     assert seeds == sorted(seeds)
 
 
@@ -134,14 +134,14 @@ def test_long_trainings_come_one_by_one_and_short_ones_together():
     sizes = {}
     for price in (0.1, 2.0, 100.0):
         search = make(seconds=1e9)
-        now, asked, train = [0.0], [], search.bench.train
+        now, asked, train = [0.0], [], search.trainer.train
 
         def slow(tasks, price=price, now=now, asked=asked, train=train):
             now[0] += price * len(tasks)
             asked.append(len(tasks))
             return train(tasks)
 
-        search.bench.train, search.clock.now = slow, lambda now=now: now[0]
+        search.trainer.train, search.clock.now = slow, lambda now=now: now[0]
         finalists = search.run(candidates(0.9))
         search.add_seeds(finalists, seeds=4)
         assert sum(asked) == 20
@@ -150,16 +150,16 @@ def test_long_trainings_come_one_by_one_and_short_ones_together():
 
 
 def test_no_worker_is_without_a_training_however_long_it_takes():
-    splits, now, asked = make().bench.splits, [0.0], []
-    search = Search(PretendBench(splits, workers=3), accuracy, Clock(1e9, lambda: now[0]))
-    train = search.bench.train
+    splits, now, asked = make().trainer.splits, [0.0], []
+    search = Search(PretendTrainer(splits, workers=3), accuracy, Clock(1e9, lambda: now[0]))
+    train = search.trainer.train
 
     def slow(tasks):
         now[0] += 1000.0
         asked.append(len(tasks))
         return train(tasks)
 
-    search.bench.train = slow
+    search.trainer.train = slow
     search.run(candidates(0.9))
     assert asked == [3, 2]
 

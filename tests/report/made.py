@@ -8,7 +8,8 @@ import numpy as np
 
 from heterophily.data.graph import Graph
 from heterophily.experiments.portrait import Portrait
-from heterophily.runs.record import GraphRef, Outcome, Record, Run, SplitRef
+from heterophily.runs.record import Outcome, Record
+from heterophily.runs.run import GraphRef, Run, SplitRef
 
 HOSTILE = (
     "<script>alert(1)</script>",

@@ -7,10 +7,11 @@ import os
 import sys
 import time
 
-from heterophily.runs.complete import complete
+from heterophily.runs.complete import complete_with
 from heterophily.runs.executors.choose import executor_of
-from heterophily.runs.job import Job
-from heterophily.runs.record import GraphRef, Outcome, Record, Run, SplitRef
+from heterophily.runs.job import Job, Trained
+from heterophily.runs.record import Outcome, Record
+from heterophily.runs.run import GraphRef, Run, SplitRef
 from heterophily.runs.stores.url import open_store
 
 
@@ -43,12 +44,9 @@ class PretendJob(Job):
 
     seconds = float(os.environ.get("PRETEND_SECONDS", "0.03"))
 
-    def __init__(self, store: str) -> None:
-        super().__init__(store, {}, {})
-
-    def outcome(self, run: Run) -> Outcome:
+    def train(self, run: Run) -> Trained:
         time.sleep(self.seconds)
-        return some_outcome(run)
+        return Trained(some_outcome(run), {kind: {} for kind in self.keep})
 
 
 def main() -> None:
@@ -56,5 +54,6 @@ def main() -> None:
     path, count, workers = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     executor = executor_of(*sys.argv[4:], workers=workers)
     with open_store(path) as store:
-        failures = complete(map(some_run, range(count)), PretendJob(path), store, executor=executor)
-    sys.exit(1 if failures else 0)
+        runs = [some_run(number) for number in range(count)]
+        done = complete_with(PretendJob(path), runs, store=store, executor=executor)
+    sys.exit(1 if done.failures else 0)

@@ -10,9 +10,9 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pytest
 from processes import children, is_alive
@@ -20,17 +20,13 @@ from runs.pretend import PretendJob, some_record, some_run
 
 from heterophily.errors import InputError
 from heterophily.runs import complete as completion
-from heterophily.runs.complete import complete
-from heterophily.runs.job import (
-    Execution,
-    InProcess,
-    Job,
-    LocalProcesses,
-    Tick,
-    kept_open,
-)
-from heterophily.runs.record import Outcome, Run
-from heterophily.runs.stores.base import StoreError
+from heterophily.runs.complete import Completion, complete_with
+from heterophily.runs.executors.base import Execution, Tick
+from heterophily.runs.executors.in_process import InProcess
+from heterophily.runs.executors.local import LocalProcesses
+from heterophily.runs.job import Job, Trained
+from heterophily.runs.run import Run
+from heterophily.runs.stores.base import Store, StoreError
 from heterophily.runs.stores.url import open_store
 
 DRIVER = Path(__file__).with_name("pretend_driver.py")
@@ -132,11 +128,18 @@ def test_two_commands_share_the_work_and_one_takes_over_when_the_other_is_killed
     check_no_finished_run_was_repeated(store, runs, kills=1, workers=1)
 
 
+def pretend(
+    path: Path, numbers: Iterable[int], store: Store, kind: type[Job] = PretendJob, **how: Any
+) -> Completion:
+    runs = [some_run(number) for number in numbers]
+    return complete_with(kind(str(path)), runs, store=store, **{"executor": InProcess(), **how})
+
+
 def test_a_finished_run_is_not_trained_again(tmp_path: Path) -> None:
     path = tmp_path / "runs.sqlite"
     with open_store(path) as store:
         store.add_all(map(some_record, range(3)))
-        complete(map(some_run, range(5)), PretendJob(str(path)), store, executor=InProcess())
+        pretend(path, range(5), store)
         assert [key for key, *_ in store.starts()] == [some_run(3).key, some_run(4).key]
 
 
@@ -144,42 +147,42 @@ def test_a_run_finished_between_plan_and_claim_is_known(tmp_path: Path) -> None:
     path = tmp_path / "runs.sqlite"
     with open_store(path) as store:
         store.add(some_record(0))
-        assert PretendJob(str(path))(some_run(0)) == (some_run(0).key, "known", "")
+        reply = PretendJob(str(path))(some_run(0))
+        assert (reply.key, reply.what) == (some_run(0).key, "known")
         assert store.starts() == []
 
 
 def test_a_claimed_run_is_busy(tmp_path: Path) -> None:
     path = tmp_path / "runs.sqlite"
     with open_store(path) as store, store.claims.claim(some_run(0).key):
-        assert PretendJob(str(path))(some_run(0)) == (some_run(0).key, "busy", "")
+        reply = PretendJob(str(path))(some_run(0))
+        assert (reply.key, reply.what) == (some_run(0).key, "busy")
 
 
 class PickyJob(PretendJob):
     """Refuses run 1, and cannot write run 2."""
 
-    def outcome(self, run: Run) -> Outcome:
+    def train(self, run: Run) -> Trained:
         if run.seed == 1:
             raise InputError("one is refused")
         if run.seed == 2:
             raise StoreError("the disk is full")
-        return super().outcome(run)
+        return super().train(run)
 
 
 def test_a_run_that_fails_is_reported_and_the_others_go_on(tmp_path: Path) -> None:
     path = tmp_path / "runs.sqlite"
-    runs = [some_run(number) for number in (0, 1, 3)]
     with open_store(path) as store:
-        failures = complete(runs, PickyJob(str(path)), store, executor=InProcess())
-        assert failures == {some_run(1).key: "one is refused"}
+        done = pretend(path, (0, 1, 3), store, kind=PickyJob)
+        assert done.failures == {some_run(1).key: "one is refused"}
         assert len(store) == 2
 
 
 def test_a_store_that_cannot_be_written_ends_the_command(tmp_path: Path) -> None:
     path = tmp_path / "runs.sqlite"
-    runs = [some_run(number) for number in (0, 2, 3)]
     with open_store(path) as store:
         with pytest.raises(StoreError, match="the disk is full"):
-            complete(runs, PickyJob(str(path)), store, executor=InProcess())
+            pretend(path, (0, 2, 3), store, kind=PickyJob)
         assert len(store) == 1
         assert not store.claims.is_taken(some_run(2).key)
 
@@ -188,11 +191,10 @@ def test_progress_counts_what_is_finished(tmp_path: Path) -> None:
     path, seen = tmp_path / "runs.sqlite", []
     with open_store(path) as store:
         store.add(some_record(0))
-        complete(
-            map(some_run, range(4)),
-            PretendJob(str(path)),
+        pretend(
+            path,
+            range(4),
             store,
-            executor=InProcess(),
             watch=lambda finished, total: seen.append((len(finished), total)),
         )
     assert seen[0] == (1, 4)
@@ -213,7 +215,7 @@ def test_a_long_list_is_handed_out_in_pieces(
     monkeypatch.setattr(PretendJob, "seconds", 0.0)
     path = tmp_path / "runs.sqlite"
     with open_store(path) as store:
-        complete(map(some_run, range(10)), PretendJob(str(path)), store, executor=Counting())
+        pretend(path, range(10), store, executor=Counting())
         assert len(store) == 10
     assert Counting.sizes == [4, 4, 2]
 
@@ -223,7 +225,7 @@ def test_worker_processes_commit_what_a_single_process_commits(tmp_path: Path) -
     path = tmp_path / "runs.sqlite"
     with open_store(path) as store:
         store.add_all(map(some_record, range(4)))
-        job = Job(str(path), {}, {})
+        job = Job(str(path))
         execution = LocalProcesses(2).execute(job, [some_run(n) for n in range(4)], lambda: None)
         assert (execution.busy, execution.failures) == ([], {})
         assert store.starts() == []
@@ -237,9 +239,9 @@ def test_processes_are_kept_in_a_block_until_the_job_changes(tmp_path: Path) -> 
             store.add_all(map(some_record, range(2)))
     runs, before = [some_run(n) for n in range(2)], set(children(os.getpid()))
     seen = []
-    with kept_open(LocalProcesses(1)) as executor:
+    with LocalProcesses(1) as executor:
         for place in (path, path, other):
-            execution = executor.execute(Job(str(place), {}, {}), runs, lambda: None)
+            execution = executor.execute(Job(str(place)), runs, lambda: None)
             assert (execution.busy, execution.failures) == ([], {})
             seen.append({pid for pid in children(os.getpid()) if is_alive(pid)} - before)
     assert seen[0] == seen[1]
@@ -251,5 +253,5 @@ def test_processes_are_kept_in_a_block_until_the_job_changes(tmp_path: Path) -> 
 
 def test_an_executor_without_processes_has_nothing_to_keep() -> None:
     executor = InProcess()
-    with kept_open(executor) as kept:
+    with executor as kept:
         assert kept is executor

@@ -10,7 +10,8 @@ from runs.pretend import some_outcome, some_record, some_run
 
 from heterophily.data.splits import random_splits
 from heterophily.runs import record as records
-from heterophily.runs.record import GraphRef, Record, SplitRef, canonical, split_digest
+from heterophily.runs.record import Record
+from heterophily.runs.run import GraphRef, SplitRef, canonical, split_digest
 
 
 def test_a_key_is_a_function_of_the_description_alone() -> None:

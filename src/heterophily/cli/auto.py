@@ -31,12 +31,15 @@ def train_auto(
     overwrite: bool,
     as_json: bool,
     all_columns: bool,
+    store: str | None,
     how: Mapping[str, Any],
 ) -> None:
     """Run the recipe and print why, what and how good."""
     from heterophily.prediction.auto import auto
     from heterophily.prediction.build import model_of
     from heterophily.prediction.folder import save_model
+    from heterophily.runs.stores.url import open_store
+    from heterophily.training.interrupts import terminated_like_interrupted
     from heterophily.training.progress import progress_bar
 
     graph = source.open()
@@ -49,7 +52,11 @@ def train_auto(
     if how["refit"] and splits != "fixed":
         raise InputError("--refit goes with --splits fixed; auto's own folds train on all nodes")
     start = time.monotonic()
-    with progress_bar(f"auto on {graph.name}, percent of the time") as progress:
+    with (
+        open_store(store) as kept_in,
+        progress_bar(f"auto on {graph.name}, percent of the time") as progress,
+        terminated_like_interrupted() as ending,
+    ):
         advance = None
         if progress is not None:
             draw = progress
@@ -58,7 +65,11 @@ def train_auto(
                 draw(min(100, int(100 * share)), 100)
 
         result = auto(
-            graph, splits=graph.splits if splits == "fixed" else None, progress=advance, **how
+            graph,
+            splits=graph.splits if splits == "fixed" else None,
+            progress=advance,
+            store=kept_in,
+            **how,
         )
     rule = "fixed" if splits == "fixed" else "held-out test nodes, five folds"
     if result.is_refit:
@@ -67,7 +78,6 @@ def train_auto(
         result,
         rule=rule,
         seed=how["seed"],
-        feature_names=graph.feature_names,
         extra=kept_facts(source, graph),
     )
     if out is not None:
@@ -92,7 +102,7 @@ def train_auto(
             file=sys.stderr,
         )
     if result.interrupted:
-        raise typer.Exit(130)
+        raise typer.Exit(ending.code)
 
 
 def _print(result: AutoResult, model: TrainedModel, *, seconds: float) -> None:

@@ -10,9 +10,10 @@ import typer
 
 from heterophily.cli import sources
 from heterophily.cli.runs import Engine, ExecutorOption, Seed, StoreOption, Workers
+from heterophily.data.wording import count as numbered
 
 if TYPE_CHECKING:
-    from heterophily.experiments.cost import Clock
+    from heterophily.experiments.cost import RunClock
     from heterophily.experiments.runner import StudyPlan
     from heterophily.experiments.study import Study
     from heterophily.experiments.table import TableResult
@@ -66,14 +67,14 @@ def list_studies(
         time = facts.get("note", "data not here") if seconds is None else duration(seconds)
         runs = f"{facts['runs']:,}" if "runs" in facts else "-"
         rows.append([facts["name"], facts["size"], runs, time, facts["title"]])
-    print(plain(["name", "size", "runs", f"time, {count} worker(s)", "what"], rows))
+    print(plain(["name", "size", "runs", f"time, {numbered(count, 'worker')}", "what"], rows))
     print(
         f"\nProtocol {protocol}, engine {engine}. Run one: heterophily paper table NAME (--dry-run "
         "says more), heterophily paper figure NAME, heterophily paper metrics"
     )
 
 
-def _size_and_cost(study: Study, clock: Clock, protocol: str, workers: int) -> dict[str, Any]:
+def _size_and_cost(study: Study, clock: RunClock, protocol: str, workers: int) -> dict[str, Any]:
     """Return size, runs and seconds of a study; a note where there is nothing to train."""
     from heterophily.errors import InputError
     from heterophily.experiments.cost import study_cost
@@ -176,7 +177,6 @@ def _train(plan: StudyPlan, store: Store, executor: Executor) -> dict[str, str]:
     from heterophily.report.live import Watched, watching
     from heterophily.runs.complete import complete
 
-    job = plan.planner.job(store)
     title = f"{plan.study.title}, protocol {plan.protocol}"
     failures: dict[str, str] = {}
     for stage in plan.stages(store):
@@ -192,11 +192,14 @@ def _train(plan: StudyPlan, store: Store, executor: Executor) -> dict[str, str]:
         every = [run for _, runs in stage for run in runs]
         if every:
             with watching(cells, title=title) as watch:
-                failures |= complete(every, job, store, executor=executor, watch=watch)
+                done = complete(every, store=store, executor=executor, watch=watch)
+                failures |= done.failures
     return failures
 
 
-def _print_plan(plan: StudyPlan, store: Store, clock: Clock, workers: int, *, json: bool) -> None:
+def _print_plan(
+    plan: StudyPlan, store: Store, clock: RunClock, workers: int, *, json: bool
+) -> None:
     from collections import Counter
 
     from heterophily.experiments.cost import run_seconds
@@ -224,7 +227,8 @@ def _print_plan(plan: StudyPlan, store: Store, clock: Clock, workers: int, *, js
     time = "an unknown time" if seconds is None else f"about {duration(seconds)}"
     print(
         f"{plan.study.name}, protocol {plan.protocol}: {facts['cells']} cells, {len(runs):,} runs, "
-        f"{len(finished):,} finished; {time} with {workers} worker(s), engine {clock.engine}"
+        f"{len(finished):,} finished; {time} with {numbered(workers, 'worker')}, "
+        f"engine {clock.engine}"
     )
     for remark in dict.fromkeys(cell.remark for cell in plan.cells if cell.remark):
         print(f"- {remark}")
@@ -276,11 +280,11 @@ def _opened(url: str | None, *, is_needed: bool) -> Store:
     return open_store(url) if is_needed else open_or_empty(url)
 
 
-def _clock(store: str | None, data_folder: Path | None, engine: str) -> Clock:
-    from heterophily.experiments.cost import Clock, default_memory
+def _clock(store: str | None, data_folder: Path | None, engine: str) -> RunClock:
+    from heterophily.experiments.cost import RunClock, default_memory
 
     with _opened(store, is_needed=False) as opened:
-        return Clock(
+        return RunClock(
             opened,
             engine=engine,
             memory=default_memory(),

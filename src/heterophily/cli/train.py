@@ -11,7 +11,7 @@ import typer
 
 from heterophily.cli import panels, sources
 from heterophily.cli.columns import AllColumns, columns_of, print_reading
-from heterophily.cli.runs import Engine, Seed, Workers
+from heterophily.cli.runs import Engine, Seed, StoreOption, Workers
 from heterophily.cli.trained import kept_facts
 from heterophily.data.source import GraphSource
 from heterophily.errors import InputError
@@ -149,11 +149,13 @@ def train(
         str, typer.Option(help="cpu or cuda.", rich_help_panel=panels.MORE_RUNS)
     ] = "cpu",
     engine: Engine = AUTO,
+    store: StoreOption = None,
 ) -> None:
     """Train a model on many splits of a graph and print its accuracy; with --out, keep it.
 
     auto diagnoses the graph, searches models and settings for --minutes, and trains an ensemble.
-    Ctrl-C keeps what is finished.
+    Every training is kept in the store: Ctrl-C reports what is finished, and the same command goes
+    on from there.
     """
     config = _given(
         lr=lr, weight_decay=weight_decay, max_epochs=max_epochs, class_weight=class_weight
@@ -181,6 +183,7 @@ def train(
             overwrite=overwrite,
             as_json=json,
             all_columns=all_columns,
+            store=store,
             how={
                 **_given(minutes=minutes, score=score),
                 "seed": seed,
@@ -203,6 +206,8 @@ def train(
     from heterophily.models.catalog import MODELS
     from heterophily.prediction import build
     from heterophily.runs.split_rules import default_rule, number_of_runs, splits_of
+    from heterophily.runs.stores.url import open_store
+    from heterophily.training.interrupts import terminated_like_interrupted
     from heterophily.training.progress import progress_bar
 
     if settings is not None:
@@ -230,7 +235,11 @@ def train(
         data_folder=graph.data_folder,
         offline=graph.offline,
     )
-    with progress_bar(f"{model} on {opened.name}") as progress:
+    with (
+        open_store(store) as kept_in,
+        progress_bar(f"{model} on {opened.name}") as progress,
+        terminated_like_interrupted() as ending,
+    ):
         report = experiments.train(
             model,
             opened,
@@ -243,6 +252,7 @@ def train(
             device=device,
             engine=engine,
             progress=progress,
+            store=kept_in,
         )
     report = replace(report, split_rule=rule)
     network = build.network_of(report, options, trainer)
@@ -255,13 +265,12 @@ def train(
             network,
             calibrated,
             seed=seed,
-            feature_names=opened.feature_names,
             extra=kept_facts(graph, opened),
         )
         save_model(out, kept, overwrite=overwrite)
     _show(report, calibrated, recipe, out, columns_of(opened), as_json=json)
     if report.results.interrupted:
-        raise typer.Exit(130)
+        raise typer.Exit(ending.code)
 
 
 def _with_preset(

@@ -155,7 +155,7 @@ def _print(result: TuneResult, path: Path) -> None:
     for found in result.baselines:
         print(f"  {against_text(found)}")
     if stopped:
-        print(f"  {stopped} settings were hopeless and ended early")
+        print(f"  {stopped} settings were far behind the best on three splits and ended early")
     print(f"wrote {path}")
     for remark in result.remarks:
         print(f"note: {remark}", file=sys.stderr)

@@ -75,13 +75,24 @@ def processor_flags() -> set[str]:
     """Return the instruction sets of this processor, as Linux spells them."""
     if platform.machine().lower() not in ("x86_64", "amd64"):
         return set()
+    return set(_processor("flags").split())  # not Linux: none, and the baseline runs everywhere
+
+
+def processor_vendor() -> str:
+    """Return who made the processor, as Linux spells it; elsewhere the kind of machine."""
+    return _processor("vendor_id") or platform.machine()
+
+
+@cache
+def _processor(field: str) -> str:
     try:
         for line in Path("/proc/cpuinfo").read_text("ascii", "replace").splitlines():
-            if line.startswith("flags"):
-                return set(line.partition(":")[2].split())
+            name, _, value = line.partition(":")
+            if name.strip() == field:
+                return value.strip()
     except OSError:
         pass
-    return set()  # not Linux: the baseline runs everywhere
+    return ""
 
 
 def _path(isa: str) -> Path | None:

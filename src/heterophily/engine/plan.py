@@ -19,7 +19,9 @@ from heterophily.layers.sum_mixer import SumMixer
 from heterophily.models.backbones.snowball import Snowball
 from heterophily.models.backbones.stack import Stack
 from heterophily.models.networks import NodeClassifier
+from heterophily.models.spec import ModelSpec
 from heterophily.training.learner import Learner
+from heterophily.training.seeding import reproducible
 
 _DTYPES = (torch.float32, torch.float64)
 
@@ -42,7 +44,7 @@ class Plan:
             raise NotCoveredError("")
         if type(model).__module__ != NodeClassifier.__module__:
             raise NotCoveredError(f"{type(model).__name__} runs in torch")
-        backbone = model.backbone
+        self.model, backbone = model, model.backbone
         self._places: dict[int, int] = {}
         self.shapes: dict[str, torch.Size] = {}
         size = 0
@@ -147,6 +149,28 @@ class Plan:
 
     def _place(self, parameter: Tensor | None) -> int:
         return -1 if parameter is None else self._places[id(parameter)]
+
+
+def covers(spec: ModelSpec) -> str | None:
+    """Return why the native engine cannot train a model, or None if it can.
+
+    The reason is empty for a model that fits itself: neither engine has a part in it.
+
+    >>> from heterophily.models.catalog import MODELS
+    >>> covers(MODELS["acm-gcn"]), covers(MODELS["gat"])
+    (None, 'Gat runs in torch')
+    """
+    if issubclass(spec.network, Learner):
+        return ""
+    if spec.network.__module__ != NodeClassifier.__module__:
+        return f"{spec.network.__name__} runs in torch"
+    with reproducible(0, torch.device("cpu")):
+        model = spec.build(num_nodes=4, num_features=3, num_classes=2)
+    try:
+        Plan(model)
+    except NotCoveredError as error:
+        return str(error)
+    return None
 
 
 def _flat(parameters: Sequence[Tensor]) -> NDArray[Any]:

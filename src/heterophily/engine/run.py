@@ -41,9 +41,13 @@ class Task:
 
 @dataclass(eq=False)
 class Outcome:
-    """Results of the finished tasks by number, and whether Ctrl-C ended the queue."""
+    """Results of the finished tasks by number, and whether Ctrl-C ended the queue.
+
+    ``models`` are the networks that were built for them, with their first weights.
+    """
 
     results: dict[int, FitResult] = field(default_factory=dict)
+    models: dict[int, nn.Module] = field(default_factory=dict)
     interrupted: bool = False
 
 
@@ -55,8 +59,11 @@ def run(
     threads: int = 1,
     progress: Callable[[int, int], None] | None = None,
     keep_state: bool = True,
+    stop: threading.Event | None = None,
 ) -> Outcome:
     """Train tasks on threads of this process; raise :class:`NotCoveredError` before any work.
+
+    When ``stop`` is set by another thread, the queue ends as after Ctrl-C.
 
     ``inputs`` is the prepared graph, or its :class:`GraphBuffers` to share them between calls.
     Models are built one by one as torch would (same seed, same initial weights). Results do not
@@ -81,13 +88,15 @@ def run(
             batch.append(_Run(number, task, plan, labels, keep_state=keep_state))
             size += plan.initial.nbytes * (2 if keep_state else 1)
         assert buffers is not None
-        _run_batch(native.library, buffers, batch, threads, outcome, progress, len(tasks))
+        _run_batch(native.library, buffers, batch, threads, outcome, progress, len(tasks), stop)
     return outcome
 
 
 def _plan(task: Task) -> Plan:
     if task.config.is_weighted:
         raise NotCoveredError("class weights run in torch")
+    if task.config.has_groups:
+        raise NotCoveredError("own rates of coefficients run in torch")
     with reproducible(task.seed, _CPU):
         return Plan(task.build())
 
@@ -158,6 +167,7 @@ def _run_batch(
     outcome: Outcome,
     progress: Callable[[int, int], None] | None,
     total: int,
+    asked_to_stop: threading.Event | None,
 ) -> None:
     array = (structs.Replica * len(batch))(*(run.struct for run in batch))
     epochs = np.zeros(len(batch), np.int64)
@@ -184,6 +194,9 @@ def _run_batch(
             is_running = worker.is_alive()
             if progress is not None:
                 shown = _report(progress, shown, before, array, total)
+            if asked_to_stop is not None and asked_to_stop.is_set():
+                stop.value = 1
+                outcome.interrupted = True
     except KeyboardInterrupt:
         stop.value = 1
         outcome.interrupted = True
@@ -193,6 +206,7 @@ def _run_batch(
             raise MemoryError
         if done.status in structs.STATUS:
             outcome.results[run.number] = run.result(done)
+            outcome.models[run.number] = run.plan.model
 
 
 def _report(

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
-from functools import partial
 from typing import Any, cast
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
@@ -31,13 +30,15 @@ from heterophily.estimators.node_data import (
     whole_graph,
     without_nan,
 )
-from heterophily.layers.inputs import GraphInputs
 from heterophily.models.spec import ModelSpec
-from heterophily.prediction.members import Sizes
+from heterophily.prediction.members import softmax
 from heterophily.prediction.model import GraphFacts, Network, TrainedModel, Vote
 from heterophily.prediction.predict import Predictions, predict
+from heterophily.runs.complete import complete
+from heterophily.runs.executors.in_process import InProcess
+from heterophily.runs.plan import Planner
+from heterophily.runs.stores.memory import MemoryStore
 from heterophily.training.config import TrainConfig
-from heterophily.training.fit import fit as train_one
 
 _READ = {"accept_sparse": "csr", "dtype": (np.float64, np.float32)}
 
@@ -188,18 +189,20 @@ node |
         self.classes_, labels[used] = np.unique(data.labels[used], return_inverse=True)
         config = config.replace(class_weight=self._weights())
         network = Network.on(data.graph, network.model, network.options, config.to_dict())
-        spec = network.spec
-        inputs = GraphInputs.from_graph(data.graph, spec.inputs)
-        sizes = Sizes(inputs.num_nodes, inputs.num_features, self.classes_.size)
-        result = train_one(
-            partial(spec.build, **asdict(sizes)),  # draws its weights with the seed below
-            inputs,
-            labels,
-            cast(Split, sets),
+        names = tuple(map(str, range(self.classes_.size)))
+        graph = data.graph.replace(labels=labels, class_names=names, splits=None)
+        (run,) = Planner(engine=self.engine).runs_on(
+            network.model,
+            network.options,
             config,
-            seed=int(rng.randint(2**31 - 1)),
-            engine=self.engine,
+            graph,
+            [cast(Split, sets)],
+            rule="estimator",
+            seeds=[int(rng.randint(2**31 - 1))],
         )
+        with MemoryStore() as store:
+            done = complete([run], store=store, executor=InProcess(), keep=("logits", "state"))
+            result = done.check().result(next(iter(done)), "logits", "state")
         if result.best_epoch == 0:
             raise InputError(
                 "the loss was not finite in the first epoch; use a smaller learning rate than "
@@ -211,7 +214,9 @@ node |
             class_names=tuple(map(str, self.classes_)),
             trained_on=GraphFacts.of(data.graph, [network]),
         )
-        self._predictions = predict(self.trained_, data.graph)
+        assert result.logits is not None
+        self._graph, self._probabilities = data.graph, softmax(torch.from_numpy(result.logits))
+        self._mixing: Predictions | None = None
         self._has_edges, self._has_graph = adjacency is not None, self._is_graph(X)
         self.n_iter_, self.best_epoch_ = result.epochs, result.best_epoch
         self.validation_accuracy_ = result.validation_accuracy
@@ -228,8 +233,7 @@ node |
         if isinstance(X, Graph):
             return predict(self.trained_, X).probabilities
         if self._has_graph:
-            found = self._predictions.probabilities
-            return found[node_numbers(X, len(found))]
+            return self._probabilities[node_numbers(X, len(self._probabilities))]
         X = validate_data(self, X, reset=False, **_READ)
         if self._has_edges and adjacency is None:
             raise InputError("the model was fitted with edges; pass adjacency for these rows too")
@@ -278,9 +282,11 @@ node |
 
     def _mixed(self) -> Predictions:
         check_is_fitted(self)
-        if self._predictions.channel_weights is None:
+        if self._mixing is None:
+            self._mixing = predict(self.trained_, self._graph)
+        if self._mixing.channel_weights is None:
             raise AttributeError(f"{self.model} has no adaptive mixing, so no channel weights")
-        return self._predictions
+        return self._mixing
 
     def _network(self) -> Network:
         named = {

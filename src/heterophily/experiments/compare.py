@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from heterophily.experiments.table import CellResult
 from heterophily.experiments.tune import TuneResult, tune
 from heterophily.models.catalog import MODELS
 from heterophily.runs.complete import Watch, complete
-from heterophily.runs.job import Executor
+from heterophily.runs.executors.base import Executor
 from heterophily.runs.plan import Planner
 from heterophily.runs.record import Record
 from heterophily.runs.split_rules import SPLIT_RULES, rule_of
@@ -129,6 +129,7 @@ def compare(
     minutes: float | None = None,
     executor: Executor | None = None,
     watch: Watch | None = None,
+    keep: Iterable[str] = (),
     **how: Any,
 ) -> Comparison:
     """Train models on the same splits of a graph and test every pair, beside two baselines.
@@ -137,7 +138,9 @@ def compare(
     validation data (``minutes`` are shared among the models), and the chosen settings are
     compared on the test sets. ``score`` is a name in
     :data:`~heterophily.evaluation.scores.SCORES`, or ``"auto"``: that of
-    :func:`~heterophily.evaluation.scores.score_for`. ``how`` are further arguments of
+    :func:`~heterophily.evaluation.scores.score_for`.
+    ``keep`` names artefacts that the runs leave in the store
+    (:data:`~heterophily.runs.artefacts.KINDS`). ``how`` are further arguments of
     :class:`~heterophily.runs.plan.Planner`.
     """
     graph = graph if isinstance(graph, str) else as_graph(graph)
@@ -178,11 +181,9 @@ def compare(
     if len(first) < 2:
         raise InputError("a comparison needs at least two splits; raise --repeats")
     every = [run for each in runs.values() for run in each]
-    failures = complete(
-        every, planner.job(store), store, executor=executor, watch=None if is_tuned else watch
-    )
-    if failures:
-        raise InputError(next(iter(failures.values())))
+    complete(
+        every, store=store, executor=executor, keep=keep, watch=None if is_tuned else watch
+    ).check()
     opened, drawn = planner.graph_of(first[0]), planner.splits_of_runs(first)
     return compare_records(
         {name: list(store.records([run.key for run in runs[name]])) for name in names},

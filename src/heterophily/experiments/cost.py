@@ -20,14 +20,15 @@ from heterophily.experiments.paper import SAME_MODEL
 from heterophily.experiments.runner import cell_settings
 from heterophily.experiments.study import Study
 from heterophily.experiments.tuned import tuned
-from heterophily.layers.inputs import GraphInputs, InputOptions
 from heterophily.models.catalog import MODELS
-from heterophily.runs.plan import engine_for
+from heterophily.runs.complete import complete
+from heterophily.runs.executors.in_process import InProcess
+from heterophily.runs.plan import Planner, engine_for
 from heterophily.runs.record import versions
 from heterophily.runs.split_rules import SPLIT_RULES
 from heterophily.runs.stores.base import Store
+from heterophily.runs.stores.memory import MemoryStore
 from heterophily.training.config import TrainConfig
-from heterophily.training.replicas import Replica, fit_replicas
 
 REFERENCE = "acm-gcn"
 """Of the models that torch trains only this one is measured; the paper's times scale the others."""
@@ -46,7 +47,7 @@ class Cost:
     seconds: float | None
 
 
-class Clock:
+class RunClock:
     """Seconds per run: from finished runs, else from a few epochs measured on this machine.
 
     Parameters
@@ -79,7 +80,7 @@ class Clock:
     def seconds_per_run(self, model: str, dataset: str, splits: str) -> float | None:
         """Return the time of one run on one worker."""
         model = SAME_MODEL.get(model, model)
-        engine = engine_for(MODELS[model], self.engine)
+        engine, _ = engine_for(MODELS[model], self.engine)
         if seen := self._seen.get((model, dataset, engine)):
             return mean(seen)
         self.measure([model], dataset)
@@ -99,7 +100,7 @@ class Clock:
         """
         wanted: dict[str, list[str]] = defaultdict(list)
         for model in dict.fromkeys(SAME_MODEL.get(model, model) for model in models):
-            engine = engine_for(MODELS[model], self.engine)
+            engine, _ = engine_for(MODELS[model], self.engine)
             timed = _timed(model, engine)
             is_known = _key(timed, graph, engine) in self._measured
             if not (is_known or (model, graph, engine) in self._seen or timed in wanted[engine]):
@@ -124,36 +125,26 @@ class Clock:
 
 def seconds_per_epoch(models: Sequence[str], graph: Graph, engine: str) -> dict[str, float]:
     """Measure the epochs of some models on one graph, one thread."""
-    split = random_splits(graph.labels, repeats=1, seed=0)[0]
-    groups: dict[InputOptions, list[str]] = defaultdict(list)
-    for model in models:
-        groups[MODELS[model].inputs].append(model)
-    found: dict[str, float] = {}
-    for options, names in groups.items():
-        inputs = GraphInputs.from_graph(graph, options)
-        sizes = {
-            "num_nodes": inputs.num_nodes,
-            "num_features": inputs.num_features,
-            "num_classes": graph.num_classes,
+    splits = random_splits(graph.labels, repeats=1, seed=0)
+    planner, found = Planner(engine=engine), dict.fromkeys(models, 0.0)
+    rule = SPLIT_RULES["paper-random"].stored  # of such runs no scores are computed
+    for epochs in _EPOCHS:
+        config = TrainConfig(max_epochs=epochs, stopping="none")
+        quick = [model for model in models if found[model] * _EPOCHS[0] < _ENOUGH_SECONDS]
+        runs = {
+            model: planner.runs_on(model, {}, config, graph, [splits[0]], rule=rule, seeds=[0])[0]
+            for model in quick
         }
-        for epochs in _EPOCHS:
-            config = TrainConfig(max_epochs=epochs, stopping="none")
-            quick = [n for n in names if found.get(n, 0.0) * _EPOCHS[0] < _ENOUGH_SECONDS]
-            results = fit_replicas(
-                [Replica(partial(MODELS[n].build, **sizes), split, config, 0) for n in quick],
-                inputs,
-                graph.labels,
-                workers=1,
-                keep_state=False,
-                engine=engine,
-            )
-            found |= {n: r.seconds / r.epochs for n, r in zip(quick, results, strict=True)}
+        with MemoryStore() as store:
+            done = complete(runs.values(), store=store, executor=InProcess()).check().records()
+        for model, run in runs.items():
+            found[model] = done[run.key].outcome.seconds / done[run.key].outcome.epochs
     return found
 
 
 def study_cost(
     study: Study,
-    clock: Clock,
+    clock: RunClock,
     *,
     protocol: str = "published",
     space: str | Path = "paper",
@@ -170,7 +161,7 @@ def study_cost(
     return Cost(sum(counts.values()), run_seconds(counts, clock))
 
 
-def run_seconds(counts: Mapping[tuple[str, str, str], int], clock: Clock) -> float | None:
+def run_seconds(counts: Mapping[tuple[str, str, str], int], clock: RunClock) -> float | None:
     """Return the time of numbers of runs by (model, dataset, splits); None if one is unknown."""
     by_dataset: dict[str, list[str]] = defaultdict(list)
     for model, dataset, _ in counts:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,25 +14,23 @@ from heterophily.errors import InputError, lookup
 from heterophily.evaluation.run_scores import run_scores
 from heterophily.experiments.portrait import Portrait
 from heterophily.experiments.presets import PRESETS, Recipe, recipe
-from heterophily.experiments.train import spec_with
 from heterophily.experiments.tuned import optimal
 from heterophily.layers.adaptive_mixer import AdaptiveMixer
-from heterophily.layers.inputs import GraphInputs
-from heterophily.runs.job import outcome_of
+from heterophily.runs.artefacts import KINDS
+from heterophily.runs.complete import Completion, Watch, complete
+from heterophily.runs.executors.local import this_machine
 from heterophily.runs.plan import Planner
-from heterophily.runs.record import Record, Run, command_line
+from heterophily.runs.record import Record
+from heterophily.runs.run import Run
 from heterophily.runs.split_rules import SPLIT_RULES, default_rule
-from heterophily.training.config import TrainConfig
-from heterophily.training.replicas import Replica, fit_replicas, usable_cores
-from heterophily.training.result import softmax
+from heterophily.runs.stores.base import Store
+from heterophily.runs.stores.memory import MemoryStore
+from heterophily.training.result import FitResult, softmax
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
     from heterophily.data.graph import Graph
-    from heterophily.data.splits import Split
-    from heterophily.runs.stores.base import Store
-    from heterophily.training.result import FitResult
 
 Progress = Callable[[int, int], None]
 
@@ -92,19 +92,39 @@ def portray(
             f"{left} of {total} trained models are not in {folder}, and --no-train forbids to "
             "train them; leave it out"
         )
-    size = max(1, workers or usable_cores())
-    for runs in missing.values():
-        for batch in (runs[at : at + size] for at in range(0, len(runs), size)):
-            if progress is not None:
-                progress(total - left, total)
-            _portray(batch, planner, folder, workers)
-            left -= len(batch)
+    with ExitStack() as stack:
+        kept_in = stack.enter_context(MemoryStore()) if store is None else store
+        executor = stack.enter_context(this_machine(workers))
+        if progress is not None:
+            progress(total - left, total)
+        for runs in missing.values():
+            try:
+                complete(
+                    runs,
+                    store=kept_in,
+                    executor=executor,
+                    keep=tuple(KINDS),
+                    watch=_shown(progress, total - left, total),
+                ).check()
+            finally:  # after Ctrl-C too: what is finished is written
+                _write(runs, planner, kept_in, folder)
+            left -= len(runs)
     found = {
         model: [Portrait.read(_path(folder, run)) for run in runs] for model, runs in plan.items()
     }
     if store is not None:
         store.add_all(portrait.record for every in found.values() for portrait in every)
     return found
+
+
+def _shown(progress: Progress | None, before: int, total: int) -> Watch:
+    """Return a watch that shows the runs of one model among all."""
+
+    def watch(finished: set[str], _: int) -> None:
+        if progress is not None and finished:
+            progress(before + len(finished), total)
+
+    return watch
 
 
 def settings_for(
@@ -127,58 +147,41 @@ def _path(folder: Path, run: Run) -> Path:
     return folder / f"{run.key[:24]}.npz"
 
 
-def _portray(
-    runs: Sequence[Run],
-    planner: Planner,
-    folder: Path,
-    workers: int | None,
-) -> None:
-    """Train runs of one model on one graph and write their portraits."""
-    first = runs[0]
-    spec = spec_with(first.model, {"features": "counts", **first.options})
-    graph = planner.graphs[first.graph.content_hash]()
-    inputs = GraphInputs.from_graph(graph, spec.inputs)
-    build = spec.builder(inputs, num_classes=graph.num_classes)
-    replicas = [
-        Replica(build, planner.splits[run.split.digest], TrainConfig(**run.config), run.seed)
-        for run in runs
-    ]
-    results = fit_replicas(replicas, inputs, graph.labels, workers=workers, engine=first.engine)
-    folder.mkdir(parents=True, exist_ok=True)
-    for number, result in results.by_replica.items():
-        run = runs[number]
+def _write(runs: Sequence[Run], planner: Planner, store: Store, folder: Path) -> None:
+    """Write the portraits of those runs that are finished."""
+    done = Completion(tuple(runs), store)
+    records = done.records()
+    for run in runs:
+        if run.key not in records or done.kept(run.key, *KINDS) is None:
+            continue
+        result = done.result(records[run.key], *KINDS)
         if result.best_epoch == 0:
             raise InputError(
                 f"{run.model} on {run.graph.name}, split {run.split.index}: the loss was not "
                 f"finite in the first epoch; use another model or seed"
             )
-        portrait = _portrait(run, result, build, inputs, graph, replicas[number].split)
-        portrait.write(_path(folder, run))
-    if results.interrupted:
-        raise KeyboardInterrupt
-    if results.failures:
-        raise InputError(next(iter(results.failures.values())))
+        folder.mkdir(parents=True, exist_ok=True)
+        _portrait(run, records[run.key], result, planner).write(_path(folder, run))
 
 
-def _portrait(
-    run: Run,
-    result: FitResult,
-    build: Callable[[], nn.Module],
-    inputs: GraphInputs,
-    graph: Graph,
-    split: Split,
-) -> Portrait:
-    logits, weights, outputs = look_inside(build, result.state or {}, inputs)
-    scores = run_scores(graph.labels, softmax(_array(logits)), split)
+def _portrait(run: Run, record: Record, result: FitResult, planner: Planner) -> Portrait:
+    graph, split = planner.graph_of(run), planner.sources.split(run)
+    inputs = planner.sources.inputs(run)
+    build = planner.sources.spec(run).builder(inputs, num_classes=graph.num_classes)
+    assert result.logits is not None
+    _, weights, outputs = look_inside(build, result.state or {}, inputs)
+    if record.outcome.scores is None:
+        scores = run_scores(graph.labels, softmax(result.logits), split)
+        record = replace(record, outcome=replace(record.outcome, scores=scores))
     names = [*run.resolved.get("channels", ())]
     names += ["structure"] if run.resolved.get("with_structure") else []
     return Portrait(
-        record=Record.of(run, outcome_of(result, scores), command=command_line()),
+        record=record,
         train_nodes=int(split.train.sum()),
         labels=graph.labels,
         test=split.test,
         predictions=result.predictions,
-        logits=_array(logits),
+        logits=result.logits,
         train_loss=result.history.train_loss,
         validation_loss=result.history.validation_loss,
         validation_accuracy=result.history.validation_accuracy,

@@ -17,9 +17,10 @@ from heterophily.experiments.table import CellResult, TableResult
 from heterophily.experiments.tuned import optimal
 from heterophily.models.catalog import MODELS
 from heterophily.runs.complete import Watch, complete
-from heterophily.runs.job import Executor
+from heterophily.runs.executors.base import Executor
 from heterophily.runs.plan import Planner
-from heterophily.runs.record import Record, Run
+from heterophily.runs.record import Record
+from heterophily.runs.run import Run
 from heterophily.runs.split_rules import SPLIT_RULES
 from heterophily.runs.stores.base import Store
 
@@ -230,11 +231,10 @@ def run_study(
 ) -> TableResult:
     """Train what a study lacks and return its table; ``how`` are arguments of :class:`Planner`."""
     plan = plan_study(study, protocol=protocol, space=space, **how)
-    job = plan.planner.job(store)
     failures: dict[str, str] = {}
     for stage in plan.stages(store):
         runs = [run for _, needed in stage for run in needed]
-        failures |= complete(runs, job, store, executor=executor, watch=watch)
+        failures |= complete(runs, store=store, executor=executor, watch=watch).failures
     result = plan.result(store)
     remarks = (*result.remarks, *dict.fromkeys(failures.values()))
     return TableResult(**{**result.__dict__, "remarks": remarks})

@@ -19,7 +19,7 @@ from heterophily.data.synthetic.features import Base
 from heterophily.data.synthetic.regular import regular_graph
 from heterophily.errors import InputError, lookup
 from heterophily.experiments.ranges import SYNTHETIC, search_range
-from heterophily.runs.record import NUMERICS, canonical, digest
+from heterophily.runs.run import NUMERICS, canonical, digest
 
 # fmt: off
 LEVELS = (

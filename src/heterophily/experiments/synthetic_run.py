@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 import time
 from collections.abc import Callable, Sequence
@@ -14,6 +15,7 @@ from heterophily.errors import InputError
 from heterophily.experiments.synthetic import METRICS, SyntheticStudy, Unit, base_digest
 from heterophily.experiments.synthetic_records import append_record, read_records
 from heterophily.metrics.catalog import compute_metrics
+from heterophily.runs.split_rules import SPLIT_RULES
 
 Record = dict[str, Any]
 Progress = Callable[[int, int], None]
@@ -86,52 +88,46 @@ class UnitJob:
 
 def train_unit(unit: Unit, base: Base) -> Record:
     """Generate the graph of a unit, measure it, and train every trial of the search on it."""
-    from heterophily.layers.inputs import GraphInputs
-    from heterophily.models.catalog import MODELS
+    from heterophily.runs.complete import complete
+    from heterophily.runs.executors.in_process import InProcess
+    from heterophily.runs.plan import Planner
+    from heterophily.runs.stores.memory import MemoryStore
     from heterophily.training.config import TrainConfig
-    from heterophily.training.replicas import Replica, fit_replicas
     from heterophily.training.seeding import replica_seed
 
     start = time.perf_counter()
     graph, split = unit.make_graph(base)
     settings = unit.describe("")["trials"]
-    options = MODELS[unit.model].with_options(features="counts").inputs  # as the stored units had
-    inputs = GraphInputs.from_graph(graph, options)
-    replicas = []
+    planner, runs = Planner(engine=unit.study.engine), []
     for trial in settings:
         options = {name: value for name, value in trial.items() if name not in _CONFIG_FIELDS}
         config = {name: trial[name] for name in _CONFIG_FIELDS}
-        build = (
-            MODELS[unit.model]
-            .with_options(**options)
-            .builder(inputs, num_classes=graph.num_classes)
+        runs += planner.runs_on(
+            unit.model,
+            options,
+            TrainConfig(**config, max_epochs=unit.study.max_epochs),
+            graph,
+            [split],
+            rule=SPLIT_RULES["paper-random"].stored,
+            seeds=[replica_seed(unit.study.seed, unit.graph)],
+            numbers=[unit.graph],
         )
-        replicas.append(
-            Replica(
-                build,
-                split,
-                TrainConfig(**config, max_epochs=unit.study.max_epochs),
-                replica_seed(unit.study.seed, unit.graph),
-            )
-        )
-    results = fit_replicas(
-        replicas, inputs, graph.labels, workers=1, keep_state=False, engine=unit.study.engine
-    )
-    if len(results) < len(replicas):
-        raise KeyboardInterrupt
+    with MemoryStore() as store:
+        records = complete(runs, store=store, executor=InProcess()).check().records()
+    found = [records[run.key].outcome for run in runs]
     outcomes = [
         {
             **trial,
-            "validation_accuracy": round(result.validation_accuracy, 6),
-            "validation_loss": round(result.validation_loss, 6),
-            "test_accuracy": round(result.test_accuracy, 6),
-            "epochs": result.epochs,
+            "validation_accuracy": _rounded(outcome.validation_accuracy),
+            "validation_loss": _rounded(outcome.validation_loss),
+            "test_accuracy": _rounded(outcome.test_accuracy),
+            "epochs": outcome.epochs,
         }
-        for trial, result in zip(settings, results, strict=True)
+        for trial, outcome in zip(settings, found, strict=True)
     ]
     values = compute_metrics(graph, names=METRICS).values
     return {
-        "trained_by": results.engine,
+        "trained_by": runs[0].engine,
         "edges": graph.num_edges,
         "metrics": {
             name: value if value is None else round(value, 6) for name, value in values.items()
@@ -139,6 +135,10 @@ def train_unit(unit: Unit, base: Base) -> Record:
         "trials": outcomes,
         "seconds": round(time.perf_counter() - start, 2),
     }
+
+
+def _rounded(value: float | None) -> float:
+    return math.nan if value is None else round(value, 6)
 
 
 def _run(

@@ -15,7 +15,7 @@ from heterophily.experiments.study import Study, study
 from heterophily.experiments.synthetic import SyntheticStudy, Unit, trials
 
 if TYPE_CHECKING:
-    from heterophily.experiments.cost import Clock, Cost
+    from heterophily.experiments.cost import Cost, RunClock
 
 
 def declared(name: str | Study) -> tuple[SyntheticStudy, ...]:
@@ -43,7 +43,7 @@ def _tuples(fields: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def synthetic_cost(studies: Sequence[SyntheticStudy], clock: Clock) -> Cost:
+def synthetic_cost(studies: Sequence[SyntheticStudy], clock: RunClock) -> Cost:
     """Return trainings and time on one worker.
 
     An epoch costs a fixed part and a part that grows with the edges, which are as 1/level; so one

@@ -21,7 +21,8 @@ from heterophily.experiments.statistics import (
     rank_correlations,
     win_tie_loss,
 )
-from heterophily.runs.record import NUMERICS, Outcome, Record
+from heterophily.runs.record import Outcome, Record
+from heterophily.runs.run import NUMERICS
 
 _TIE = 1e-9  # a value exactly one deviation away lies within, whatever the last bit says
 

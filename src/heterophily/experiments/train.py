@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, fields, replace
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from heterophily.data.graph import Graph
 from heterophily.data.interchange import GraphLike, as_graph
-from heterophily.data.splits import SplitBatch
+from heterophily.data.splits import DRAWS, SplitBatch
 from heterophily.errors import InputError, lookup
 from heterophily.experiments.paper import DEEZER, Published
 from heterophily.experiments.presets import Recipe, Rule, recipe
 from heterophily.experiments.published_tables import published_accuracy
 from heterophily.experiments.train_report import TrainReport
-from heterophily.layers.inputs import GraphInputs
 from heterophily.models.catalog import MODELS
+from heterophily.runs.complete import Completion, complete
+from heterophily.runs.executors.base import Executor
+from heterophily.runs.executors.local import this_machine
+from heterophily.runs.model import name_of, option_values, spec_with
+from heterophily.runs.plan import Planner
+from heterophily.runs.run import Run
 from heterophily.runs.split_rules import (
     GIVEN,
     SPLIT_RULES,
@@ -26,9 +32,11 @@ from heterophily.runs.split_rules import (
     split_remarks,
     splits_of,
 )
+from heterophily.runs.stores.base import Store
+from heterophily.runs.stores.memory import MemoryStore
 from heterophily.training.config import TrainConfig
 from heterophily.training.device import as_device
-from heterophily.training.replicas import FitResults, Replica, fit_replicas
+from heterophily.training.replicas import FitResults
 from heterophily.training.seeding import replica_seed
 
 if TYPE_CHECKING:
@@ -49,6 +57,7 @@ def train(
     progress: Callable[[int, int], None] | None = None,
     keep_state: bool = True,
     engine: str = "auto",
+    store: Store | None = None,
 ) -> TrainReport:
     """Train a model of the table on a graph and report its accuracy over the splits.
 
@@ -72,10 +81,14 @@ def train(
     options
         Changed options of the model and its inputs, for example ``{"hidden": 32}``.
     config, workers, device, progress, keep_state
-        See :class:`TrainConfig` and :func:`fit_replicas`.
+        See :class:`TrainConfig` and :func:`fit_replicas`. Without ``keep_state`` the results
+        hold no parameters.
     engine
         ``"auto"``: the native engine where it covers the model, else torch, and the report says
         why; ``"native"`` or ``"torch"``: that one.
+    store
+        Where finished trainings are looked for and kept, with parameters and logits beside them;
+        by default they are this call's alone.
 
     Examples
     --------
@@ -87,44 +100,78 @@ def train(
     ('random', 2)
     """
     graph = as_graph(graph)
-    spec = spec_with(model, options or {}).on(graph)
     config = config or TrainConfig()
     as_device(device)
     rule, batch = _chosen(splits, graph, repeats, seed)
     count = number_of_runs(rule, batch, repeats)
-    inputs = GraphInputs.from_graph(graph, spec.inputs, device=device)
-    build = spec.builder(inputs, num_classes=graph.num_classes)
-    replicas = [
-        Replica(build, batch[i % len(batch)], config, replica_seed(seed, i)) for i in range(count)
-    ]
-    results = fit_replicas(
-        replicas,
-        inputs,
-        graph.labels,
-        workers=workers,
-        device=device,
-        progress=progress,
-        keep_state=keep_state,
-        engine=engine,
+    planner = Planner(seed=seed, engine=engine, device=device)
+    runs = planner.runs_on(
+        model,
+        options or {},
+        config,
+        graph,
+        [batch[number % len(batch)] for number in range(count)],
+        rule=SPLIT_RULES[rule].stored if rule in SPLIT_RULES else rule,
+        seeds=[replica_seed(seed, number) for number in range(count)],
+        drawn_by=seed if rule in DRAWS else None,
     )
+    results = _trained(runs, store, this_machine(workers), progress, keep_state=keep_state)
     _check_results(results, count, config)
-    name = model if isinstance(model, str) else model.network.__name__
+    name = name_of(model)
     return TrainReport(
         model=name,
         graph=graph.name,
         split_rule=rule,
         splits=batch,
-        hyperparameters={**asdict(config), **option_values(spec), "seed": seed},
+        hyperparameters={
+            **asdict(config),
+            **option_values(spec_with(model, options or {}).on(graph)),
+            "seed": seed,
+        },
         results=results,
         published=_published(name, graph.name, rule),
         remarks=(
             *split_remarks(graph, batch, rule),
-            *inputs.remarks,
+            *planner.sources.inputs(runs[0]).remarks,
+            *planner.notes,
             *_remarks(results, count),
             *_beside_the_paper(name, graph.name, rule),
         ),
         source=graph,
     )
+
+
+def _trained(
+    runs: Sequence[Run],
+    store: Store | None,
+    executor: Executor,
+    progress: Callable[[int, int], None] | None,
+    *,
+    keep_state: bool,
+) -> FitResults:
+    """Complete runs and return their results by number; after Ctrl-C, those that are finished."""
+    kinds = ("history", "logits", "state") if keep_state else ("history", "logits")
+
+    def watch(finished: set[str], total: int) -> None:
+        if progress is not None and finished:
+            progress(len(finished), total)
+
+    with ExitStack() as stack:
+        kept_in = stack.enter_context(MemoryStore()) if store is None else store
+        interrupted = False
+        done = Completion(tuple(runs), kept_in)
+        try:
+            done = complete(runs, store=kept_in, executor=executor, keep=kinds, watch=watch)
+        except KeyboardInterrupt:
+            interrupted = True
+        records = done.records()
+        numbers = {run.key: number for number, run in enumerate(runs)}
+        return FitResults(
+            {numbers[key]: done.result(record, *kinds) for key, record in records.items()},
+            {numbers[key]: sentence for key, sentence in done.failures.items()},
+            interrupted=interrupted,
+            engine=runs[0].engine,
+        )
 
 
 def _chosen(
@@ -183,16 +230,6 @@ def train_by_name(
     return replace(report, split_rule=rule, hyperparameters=hyperparameters)
 
 
-def spec_with(model: str | ModelSpec, options: Mapping[str, Any]) -> ModelSpec:
-    """Return a model of the table with changed options; a wrong value is one sentence."""
-    try:
-        spec = MODELS[model] if isinstance(model, str) else model
-        return spec.with_options(**options)
-    except TypeError as error:  # a value of the wrong kind, compared with a number
-        shown = ", ".join(f"{key}={value!r}" for key, value in options.items())
-        raise InputError(f"{model}: an option has the wrong kind of value ({shown})") from error
-
-
 def _published(model: str, dataset: str, rule: str) -> Published | None:
     """Return the paper's number, if it was measured on splits of this kind."""
     found = SPLIT_RULES.get(rule)
@@ -213,27 +250,6 @@ def _beside_the_paper(model: str, dataset: str, rule: str) -> tuple[str, ...]:
     )
 
 
-def option_values(spec: ModelSpec) -> dict[str, Any]:
-    """Return every option of the model and its inputs as plain data.
-
-    Edges as they are given and features that are counts are not named: keys of stored runs are made
-    of this, and stay those of the time before these options.
-    """
-    parts = (spec.options, spec.inputs)
-    found = {f.name: _plain(getattr(part, f.name)) for part in parts for f in fields(part)}
-    if spec.inputs.edge_direction == "given":
-        del found["edge_direction"]
-    if spec.inputs.features == "counts":
-        del found["features"]
-    return found
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, (tuple, list)):
-        return [_plain(item) for item in value]
-    return value if value is None or isinstance(value, (str, int, float)) else str(value)
-
-
 def _check_results(results: FitResults, count: int, config: TrainConfig) -> None:
     """Refuse to average over nothing, over lost replicas, or over runs without an epoch."""
     if results.failures:
@@ -251,7 +267,7 @@ def _check_results(results: FitResults, count: int, config: TrainConfig) -> None
 
 
 def _remarks(results: FitResults, count: int) -> tuple[str, ...]:
-    remarks = [results.engine_note] if results.engine_note else []
+    remarks = []
     if results.interrupted:
         remarks.append(f"stopped early: {len(results)} of {count} splits are finished")
     diverged = [n for n, result in results.by_replica.items() if result.status == "diverged"]

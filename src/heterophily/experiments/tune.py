@@ -24,9 +24,11 @@ from heterophily.experiments.proposer import Proposer
 from heterophily.experiments.space import Settings, Space, best_by_validation, recipe_of, space_for
 from heterophily.experiments.table import CellResult
 from heterophily.runs.complete import Watch, complete
-from heterophily.runs.job import Executor, kept_open, local
+from heterophily.runs.executors.base import Executor
+from heterophily.runs.executors.local import local
 from heterophily.runs.plan import Planner
-from heterophily.runs.record import Outcome, Run
+from heterophily.runs.record import Outcome
+from heterophily.runs.run import Run
 from heterophily.runs.split_rules import default_rule
 from heterophily.runs.stores.base import Store
 
@@ -163,15 +165,7 @@ class _Search:
         return self.planned[name]
 
     def complete(self, runs: Sequence[Run]) -> None:
-        failures = complete(
-            runs,
-            self.planner.job(self.store),
-            self.store,
-            executor=self.executor,
-            watch=self._watch,
-        )
-        if failures:
-            raise InputError(next(iter(failures.values())))
+        complete(runs, store=self.store, executor=self.executor, watch=self._watch).check()
 
     def _watch(self, finished: set[str], total: int) -> None:
         if self.watch is not None:
@@ -311,7 +305,7 @@ def tune(
     planner = Planner(seed=seed, repeats=repeats, **how)
     deadline = math.inf if minutes is None else time.monotonic() + 60 * minutes
     remarks: tuple[str, ...] = ()
-    with kept_open(executor or local()) as standing:
+    with executor or local() as standing:
         state = _Search(model, graph, rule, preset, planner, store, standing, watch, deadline)
         state.score = _score(score, state, chosen)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -23,9 +24,14 @@ from heterophily.prediction.candidates import Family, draw, families_for
 from heterophily.prediction.ensemble import Ensemble, choose
 from heterophily.prediction.estimate import Estimate, estimate, validated_temperature
 from heterophily.prediction.folds import FOLDS, held_out_folds, refolded
-from heterophily.prediction.members import Bench
+from heterophily.prediction.members import SplitTrainer
 from heterophily.prediction.refit import SEARCH_SHARE, train_again
 from heterophily.prediction.search import Clock, Search, Trial, ranked
+from heterophily.prediction.time_spent import TimeSpent
+from heterophily.runs.executors.local import this_machine
+from heterophily.runs.stores.base import Store
+from heterophily.runs.stores.memory import MemoryStore
+from heterophily.training.cores import usable_cores
 
 if TYPE_CHECKING:
     from heterophily.prediction.predict import Predictions
@@ -34,6 +40,9 @@ MINUTES = 3.0
 SEEDS = 5
 QUICK_BELOW = 0.5
 """With less than so many minutes the diagnosis is the quick one."""
+
+SPENT = "time-spent.jsonl"
+"""Beside the artefacts of a store: the seconds of each training of a search."""
 
 CONFIG: Mapping[str, Any] = {"stopping": "patience", "window": 100, "max_epochs": 1000}
 """Where auto departs from the paper's protocol: a training ends 100 epochs after its lowest
@@ -143,6 +152,7 @@ def auto(
     config: Mapping[str, Any] | None = None,
     clock: Callable[[], float] = time.monotonic,
     progress: Callable[[float, int], None] | None = None,
+    store: Store | None = None,
 ) -> AutoResult:
     """Choose a model for a graph, train an ensemble of it, and estimate how good it is.
 
@@ -185,6 +195,9 @@ def auto(
         Changed fields of :class:`TrainConfig`, for all candidates.
     progress
         Called with the share of the time that has passed and the number of replicas so far.
+    store
+        Where finished trainings are looked for and kept. The same call goes on where an earlier one
+        was ended, the time that it spent included; with more ``minutes`` it searches further.
     """
     graph = as_graph(graph)
     if not minutes > 0:
@@ -198,43 +211,64 @@ def auto(
     visible = _visible(graph, batch)
     name = score_for(visible.labels) if score == "auto" else score
     scored = lookup(SCORES, "score", name)
-    timer = Clock(60 * minutes, clock)
+    start = clock()
     verdict = diagnose(visible, seed=seed, quick=minutes < QUICK_BELOW).verdict
-    one_way = graph.is_directed and is_one_way(graph.adjacency)
-    families = families_for(verdict.kind, inductive=inductive, one_way=one_way)
-    chosen_config = {**CONFIG, **(config or {})}
-    bench = Bench(graph, batch, seed=seed, workers=workers, engine=engine, config=chosen_config)
-    again = bench.on(folds)
-
-    def report() -> None:
-        if progress is not None:
-            progress(timer.share, bench.trained + again.trained)
-
-    part = timer.first(SEARCH_SHARE if refit else 1.0)
-    search = Search(bench, scored, part, max_trials=max_trials, progress=report)
-    finalists: list[Trial] = []
-    interrupted = False
-    try:
-        finalists = search.run(draw(families, seed=seed))
-        voters = choose(finalists, graph.labels, batch, scored).trials if finalists else ()
-        search.add_seeds(voters, seeds=seeds)
-        search.add_seeds([trial for trial in finalists if trial not in voters], seeds=seeds)
-    except KeyboardInterrupt:
-        interrupted = True
-        finalists = finalists or _best_so_far(search.trials)
-    if not finalists:
-        raise InputError(
-            "no candidate could be trained and scored: every one diverged, or validation nodes "
-            "are of one class; check features and labels"
+    count = workers or usable_cores()
+    with ExitStack() as stack:
+        kept_in = stack.enter_context(MemoryStore()) if store is None else store
+        memory = None if kept_in.reach == "process" else kept_in.artefact_folder / SPENT
+        if memory is not None:
+            memory.parent.mkdir(parents=True, exist_ok=True)
+        spent = TimeSpent(clock, since=start, memory=memory, workers=count)
+        timer = Clock(60 * minutes, spent.now)
+        one_way = graph.is_directed and is_one_way(graph.adjacency)
+        families = families_for(verdict.kind, inductive=inductive, one_way=one_way)
+        chosen_config = {**CONFIG, **(config or {})}
+        trainer = SplitTrainer(
+            graph,
+            batch,
+            seed=seed,
+            workers=count,
+            engine=engine,
+            config=chosen_config,
+            store=kept_in,
+            executor=stack.enter_context(this_machine(count)),
+            spent=spent,
         )
-    finalists = ranked(finalists)
-    choice = ensemble = choose(finalists, graph.labels, batch, scored)
-    if refit and not interrupted:
+        again = trainer.on(folds)
+
+        def report() -> None:
+            if progress is not None:
+                progress(timer.share, trainer.trained + again.trained)
+
+        part = timer.first(SEARCH_SHARE if refit else 1.0)
+        search = Search(trainer, scored, part, name, max_trials=max_trials, progress=report)
+        finalists: list[Trial] = []
+        interrupted = False
         try:
-            second = Search(again, scored, timer, progress=report)
-            ensemble = train_again(second, choice, folds=FOLDS, seeds=seeds)
+            finalists = search.run(draw(families, seed=seed))
+            voters = choose(finalists, graph.labels, batch, scored).trials if finalists else ()
+            search.add_seeds(voters, seeds=seeds)
+            search.add_seeds([trial for trial in finalists if trial not in voters], seeds=seeds)
         except KeyboardInterrupt:
             interrupted = True
+            finalists = finalists or _best_so_far(search.trials)
+        if not finalists:
+            raise InputError(
+                "no candidate could be trained and scored: every one diverged, or validation "
+                "nodes are of one class; check features and labels"
+            )
+        finalists = ranked(finalists)
+        choice = ensemble = choose(finalists, graph.labels, batch, scored)
+        if refit and not interrupted:
+            try:
+                second = Search(again, scored, timer, name, progress=report)
+                ensemble = train_again(second, choice, folds=FOLDS, seeds=seeds)
+            except KeyboardInterrupt:
+                interrupted = True
+        for trial in (*finalists, *ensemble.trials):
+            for member in trial.members.values():
+                member.load()
     folds = batch if ensemble is choice else folds
     temperature, judged = _judge(ensemble, graph, folds, batch, name)
     return AutoResult(
@@ -253,8 +287,8 @@ def auto(
         estimate_of_choice=(
             judged if ensemble is choice else _judge(choice, graph, batch, batch, name)[1]
         ),
-        replicas=bench.trained + again.trained,
-        notes=(*_gaps(graph, batch), *judged.evaluation.remarks, *bench.notes),
+        replicas=trainer.trained + again.trained,
+        notes=(*_gaps(graph, batch), *judged.evaluation.remarks, *trainer.notes),
         interrupted=interrupted,
         config=chosen_config,
     )

@@ -11,10 +11,10 @@ from typing import Any
 from heterophily.errors import lookup
 from heterophily.experiments.presets import RELEASED, Recipe
 from heterophily.experiments.space import Space, recipe_of
-from heterophily.experiments.train import spec_with
 from heterophily.filters.direction import EdgeDirection
 from heterophily.layers.channel import resolve_channels
 from heterophily.models.spec import ModelSpec
+from heterophily.runs.model import spec_with
 from heterophily.training.config import TrainConfig
 
 SPACE = Space(

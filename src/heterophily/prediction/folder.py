@@ -21,7 +21,8 @@ from heterophily.data.folders import held, replace_folder, sweep, sync_folder
 from heterophily.errors import HeterophilyError, InputError
 from heterophily.layers.feature_scaling import ColumnScale
 from heterophily.prediction.model import GraphFacts, Network, TrainedModel, Vote
-from heterophily.runs.record import canonical, command_line, digest, versions
+from heterophily.runs.record import command_line, versions
+from heterophily.runs.run import canonical, digest
 
 SCHEMA = 1
 CARD, WEIGHTS = "card.json", "weights.safetensors"

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from functools import partial
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,12 +13,24 @@ from torch import Tensor, nn
 
 from heterophily.data.graph import Graph
 from heterophily.data.splits import SplitBatch
-from heterophily.errors import InputError
 from heterophily.layers.inputs import GraphInputs, InputOptions
 from heterophily.models.spec import ModelSpec
 from heterophily.prediction.candidates import Candidate
-from heterophily.training.replicas import Replica, fit_replicas
+from heterophily.prediction.time_spent import TimeSpent
+from heterophily.runs.artefacts import artefacts_of
+from heterophily.runs.complete import complete
+from heterophily.runs.executors.base import Executor
+from heterophily.runs.executors.local import this_machine
+from heterophily.runs.plan import Planner
+from heterophily.runs.record import Record
+from heterophily.runs.run import Run
+from heterophily.runs.stores.base import Store
+from heterophily.runs.stores.memory import MemoryStore
+from heterophily.training.result import FitResult
 from heterophily.training.seeding import replica_seed, reproducible
+
+KINDS = ("logits", "state")
+"""What a training leaves for the vote and for the model folder."""
 
 _CPU = torch.device("cpu")
 
@@ -42,19 +53,84 @@ class Sizes:
             )
 
 
-@dataclass(frozen=True, eq=False)
 class Member:
-    """One trained replica: what it is, the split and the seed it had, its parameters.
+    """One trained replica: what it is, the split and the seed it had, what its training left.
 
-    ``probabilities`` (N, C) are those of the graph it was trained on, in float64.
+    Parameters
+    ----------
+    state
+        Parameters; None: they are read when they are asked for, from what was ``kept``.
+    probabilities
+        (N, C) of the graph it was trained on, in float64; None: as for the state.
+    epochs
+        Number of epochs trained.
+    validation
+        Validation scores by name, from the record.
+    kept
+        What the training left beside its record.
     """
 
-    candidate: Candidate
-    split: int
-    seed: int
-    state: Mapping[str, Tensor]
-    probabilities: NDArray[np.float64]
-    epochs: int
+    def __init__(
+        self,
+        candidate: Candidate,
+        split: int,
+        seed: int,
+        state: Mapping[str, Tensor] | None,
+        probabilities: NDArray[np.float64] | None,
+        epochs: int,
+        *,
+        validation: Mapping[str, float | None] | None = None,
+        kept: KeptTraining | None = None,
+    ) -> None:
+        self.candidate, self.split, self.seed, self.epochs = candidate, split, seed, epochs
+        self.validation: Mapping[str, float | None] = validation or {}
+        self._state, self._probabilities, self._kept = state, probabilities, kept
+
+    @property
+    def state(self) -> Mapping[str, Tensor]:
+        """Parameters of the best epoch."""
+        if self._state is None:
+            self.load()
+        assert self._state is not None
+        return self._state
+
+    @property
+    def probabilities(self) -> NDArray[np.float64]:
+        """(N, C) probabilities of the classes at the best epoch."""
+        if self._probabilities is None:
+            self.load()
+        assert self._probabilities is not None
+        return self._probabilities
+
+    def load(self) -> None:
+        """Read parameters and probabilities, if they were not read yet."""
+        if self._kept is not None and (self._state is None or self._probabilities is None):
+            result = self._kept.load()
+            self._state, self._probabilities = result.state, result.probabilities
+
+    def forget(self) -> None:
+        """Remove what the training left: the candidate is out of the search."""
+        if self._kept is not None:
+            self._kept.drop()
+
+
+@dataclass(frozen=True, eq=False)
+class KeptTraining:
+    """A finished run and the store that has what it left."""
+
+    run: Run
+    store: Store
+    executor: Executor
+
+    def load(self) -> FitResult:
+        """Return the training; it is repeated for what it left when that is gone."""
+        how: dict[str, Any] = {"store": self.store, "executor": self.executor, "keep": KINDS}
+        done = complete([self.run], **how).check()
+        return done.result(next(iter(done)), *KINDS)
+
+    def drop(self) -> None:
+        """Remove what the training left; its record stays."""
+        artefacts_of(self.store).drop([self.run.key])
 
 
 @torch.no_grad()
@@ -79,11 +155,11 @@ Task = tuple[Candidate, int, int]
 """Candidate, number of the split, number of the seed."""
 
 
-class Bench:
+class SplitTrainer:
     """Trains candidates on the splits of one graph; the prepared graph is shared.
 
     The seed of a replica follows from (seed, split, number), so that a member does not depend on
-    what else was trained.
+    what else was trained. What the store has is not trained again.
     """
 
     def __init__(
@@ -95,77 +171,82 @@ class Bench:
         workers: int | None = None,
         engine: str = "auto",
         config: Mapping[str, Any] | None = None,
+        store: Store | None = None,
+        executor: Executor | None = None,
+        spent: TimeSpent | None = None,
     ) -> None:
-        self.graph, self.splits = graph, splits
-        self.seed, self.workers, self.engine = seed, workers, engine
+        self.graph, self.splits, self.seed, self.workers = graph, splits, seed, workers
         self.config = dict(config or {})
+        self.store = MemoryStore() if store is None else store
+        self.executor = this_machine(workers) if executor is None else executor
+        self.spent = spent
+        self.planner = Planner(seed=seed, engine=engine)
         self.notes: dict[str, None] = {}  # in order, each once
         self.trained = 0
-        self._inputs: dict[InputOptions, GraphInputs] = {}
+        self._noted: set[InputOptions] = set()
 
-    def on(self, splits: SplitBatch) -> Bench:
-        """Return a bench with other splits of the same graph; prepared inputs are shared."""
-        other = Bench(
+    def on(self, splits: SplitBatch) -> SplitTrainer:
+        """Return a trainer on other splits of the same graph; prepared inputs are shared."""
+        other = SplitTrainer(
             self.graph,
             splits,
             seed=self.seed,
             workers=self.workers,
-            engine=self.engine,
             config=self.config,
+            store=self.store,
+            executor=self.executor,
+            spent=self.spent,
         )
-        other.notes, other._inputs = self.notes, self._inputs
+        other.planner, other.notes, other._noted = self.planner, self.notes, self._noted
         return other
-
-    def inputs(self, options: InputOptions) -> GraphInputs:
-        """Return the graph as tensors, prepared once for each kind of input."""
-        options = options.on(self.graph)
-        if options not in self._inputs:
-            found = GraphInputs.from_graph(self.graph, options)
-            self.notes.update(dict.fromkeys(found.remarks))
-            self._inputs[options] = found
-        return self._inputs[options]
-
-    def sizes(self, inputs: GraphInputs) -> Sizes:
-        """Return the sizes of networks on this graph."""
-        return Sizes(inputs.num_nodes, inputs.num_features, self.graph.num_classes)
 
     def train(self, tasks: Sequence[Task]) -> dict[Task, Member | None]:
         """Train tasks; None stands for a replica whose first epoch diverged.
 
-        Ctrl-C raises ``KeyboardInterrupt``; members of this call are then lost, so call it with
-        few tasks at a time.
+        Ctrl-C raises ``KeyboardInterrupt``; what was finished by then is in the store.
         """
-        found: dict[Task, Member | None] = {}
-        groups: dict[InputOptions, list[Task]] = {}
-        for task in tasks:
-            groups.setdefault(task[0].spec.inputs, []).append(task)
-        for options, group in groups.items():
-            inputs = self.inputs(options)
-            sizes = self.sizes(inputs)
-            results = fit_replicas(
-                [self._replica(task, sizes) for task in group],
-                inputs,
-                self.graph.labels,
-                workers=self.workers,
-                engine=self.engine,
-            )
-            if results.interrupted:
-                raise KeyboardInterrupt
-            if results.failures:
-                raise InputError(next(iter(results.failures.values())))
-            if results.engine_note:
-                self.notes[results.engine_note] = None
-            for place, task in enumerate(group):
-                result = results.by_replica[place]
-                found[task] = None
-                if result.state is not None and result.probabilities is not None:
-                    found[task] = Member(*task, result.state, result.probabilities, result.epochs)
-            self.trained += len(group)
-        return found
+        runs = {task: self._run(task) for task in tasks}
+        keys = [run.key for run in runs.values()]
+        known = self.store.finished(keys)
+        done = complete(
+            runs.values(), store=self.store, executor=self.executor, keep=KINDS, needs=()
+        ).check()
+        records = done.records()
+        if self.spent is not None:
+            self.spent.count([records[key] for key in keys], known)
+        self.trained += len(tasks)
+        self.notes.update(self.planner.notes)
+        return {task: self._member(task, run, records[run.key]) for task, run in runs.items()}
 
-    def _replica(self, task: Task, sizes: Sizes) -> Replica:
+    def _member(self, task: Task, run: Run, record: Record) -> Member | None:
         candidate, split, number = task
-        build = partial(candidate.spec.build, **asdict(sizes))
-        seed = replica_seed(self.seed, split + len(self.splits) * number)
-        config = candidate.config.replace(**self.config)
-        return Replica(build, self.splits[split], config, seed)
+        if candidate.spec.inputs not in self._noted:
+            self._noted.add(candidate.spec.inputs)
+            self.notes.update(dict.fromkeys(self.planner.sources.inputs(run).remarks))
+        if record.outcome.best_epoch == 0:
+            return None
+        return Member(
+            candidate,
+            split,
+            number,
+            None,
+            None,
+            record.outcome.epochs,
+            validation=(record.outcome.scores or {}).get("validation"),
+            kept=KeptTraining(run, self.store, self.executor),
+        )
+
+    def _run(self, task: Task) -> Run:
+        candidate, split, number = task
+        (run,) = self.planner.runs_on(
+            candidate.model,
+            candidate.options,
+            candidate.config.replace(**self.config),
+            self.graph,
+            [self.splits[split]],
+            rule="auto",
+            seeds=[replica_seed(self.seed, split + len(self.splits) * number)],
+            drawn_by=self.seed,
+            numbers=[split],
+        )
+        return run

@@ -12,16 +12,16 @@ SEARCH_SHARE = 0.6
 
 
 def train_again(search: Search, choice: Ensemble, *, folds: int, seeds: int) -> Ensemble:
-    """Train the voters of ``choice`` again, on the bench of ``search`` and by its clock.
+    """Train the voters of ``choice`` again, with the trainer of ``search`` and by its clock.
 
-    The splits of the bench are folds, so many for each split that chose the voters
+    The splits of the trainer are folds, so many for each split that chose the voters
     (:func:`~heterophily.prediction.folds.refolded`). Voters take turns, fold by fold on all splits,
     then with more seeds, until the time is up; the first fold of each is trained in any case. Who
     votes is not asked again: no node is left that could tell. When every training diverges, the
     choice stands and a note says so.
     """
     trials = tuple(Trial(trial.candidate) for trial in choice.trials)
-    splits = range(0, len(search.bench.splits), folds)
+    splits = range(0, len(search.trainer.splits), folds)
     for seed in range(seeds):
         for fold in range(folds):
             until = 1.0 if seed or fold else float("inf")
@@ -29,6 +29,6 @@ def train_again(search: Search, choice: Ensemble, *, folds: int, seeds: int) -> 
                 search.train([(trial, split + fold, seed) for split in splits], until=until)
     members = tuple(member for trial in trials for member in trial.members.values())
     if not members:
-        search.bench.notes["refit: every training diverged, the voters stay as chosen"] = None
+        search.trainer.notes["refit: every training diverged, the voters stay as chosen"] = None
         return choice
     return replace(choice, trials=trials, members=members)

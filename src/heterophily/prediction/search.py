@@ -12,7 +12,7 @@ import numpy as np
 
 from heterophily.evaluation.scores import Score
 from heterophily.prediction.candidates import Candidate, Family
-from heterophily.prediction.members import Bench, Member, Task
+from heterophily.prediction.members import Member, SplitTrainer, Task
 from heterophily.prediction.proposals import NEAR, Proposals
 from heterophily.training.cores import usable_cores
 
@@ -63,6 +63,8 @@ class Trial:
 
     def forget(self) -> None:
         """Let go of the parameters: the candidate is out."""
+        for member in self.members.values():
+            member.forget()
         self.members.clear()
 
 
@@ -91,18 +93,22 @@ class Clock:
 
 @dataclass(eq=False)
 class Search:
-    """The state of a search; what is in it is usable at any moment, Ctrl-C included."""
+    """The state of a search; what is in it is usable at any moment, Ctrl-C included.
 
-    bench: Bench
+    ``score_name`` is that of the score in the records of the runs.
+    """
+
+    trainer: SplitTrainer
     score: Score
     clock: Clock
+    score_name: str = ""
     max_trials: int | None = None
     progress: Callable[[], None] | None = None
     trials: list[Trial] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         """Begin with one replica for each worker: how long a training takes is not known."""
-        self._workers = self.bench.workers or usable_cores()
+        self._workers = self.trainer.workers or usable_cores()
         self._batch = self._workers
 
     def run(self, candidates: Mapping[Family, Iterable[Candidate]]) -> list[Trial]:
@@ -148,14 +154,14 @@ class Search:
 
     def rungs(self) -> list[int]:
         """Return on how many splits candidates are trained, rung by rung."""
-        total = len(self.bench.splits)
-        nodes = float(np.mean([split.validation.sum() for split in self.bench.splits]))
+        total = len(self.trainer.splits)
+        nodes = float(np.mean([split.validation.sum() for split in self.trainer.splits]))
         first = min(total, math.ceil(NODES_TO_JUDGE / nodes))
         return [first, max(first, math.ceil(total / 2)), total]
 
     def add_seeds(self, finalists: Sequence[Trial], *, seeds: int) -> None:
         """Train finalists again with other seeds, all of them once before any of them twice."""
-        splits = range(len(self.bench.splits))
+        splits = range(len(self.trainer.splits))
         for seed in range(1, seeds):
             for trial in finalists:
                 if self.clock.share > 1.0:
@@ -169,7 +175,7 @@ class Search:
             batch, waiting = waiting[: self._batch], waiting[self._batch :]
             wanted: list[Task] = [(trial.candidate, split, seed) for trial, split, seed in batch]
             start = self.clock.now()
-            done = self.bench.train(wanted)
+            done = self.trainer.train(wanted)
             for (trial, split, seed), task in zip(batch, wanted, strict=True):
                 self._take(trial, split, seed, done[task])
             each = (self.clock.now() - start) / len(batch)
@@ -182,8 +188,12 @@ class Search:
             trial.has_diverged |= seed == 0
             return
         trial.members[split, seed] = member
-        rows = np.flatnonzero(self.bench.splits[split].validation)
-        labels = self.bench.graph.labels[rows]
+        if self.score_name in member.validation:
+            value = member.validation[self.score_name]
+            trial.scores[split, seed] = math.nan if value is None else value
+            return
+        rows = np.flatnonzero(self.trainer.splits[split].validation)
+        labels = self.trainer.graph.labels[rows]
         trial.scores[split, seed] = self.score(labels, member.probabilities[rows])
 
     def _survivors(self, trials: Sequence[Trial], *, count: int) -> list[Trial]:

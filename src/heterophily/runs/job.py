@@ -1,31 +1,48 @@
-"""Executors: who trains the missing runs. The worker itself commits each result to the store."""
+"""The job: claim a run, train it, keep what is asked for, commit its record, let go."""
 
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, nullcontext
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from threading import Event
+from typing import TYPE_CHECKING, Any
 
 from heterophily.errors import HeterophilyError, InputError
 from heterophily.evaluation.run_scores import run_scores
-from heterophily.runs.record import Outcome, Record, Run
+from heterophily.runs.artefacts import Kept, artefacts_of
+from heterophily.runs.record import Outcome, Record
+from heterophily.runs.run import Run, canonical, digest
+from heterophily.runs.sources import Sources
 from heterophily.runs.split_rules import SPLIT_RULES
 from heterophily.runs.stores.base import Store, StoreError
 from heterophily.runs.stores.url import open_store
 
 if TYPE_CHECKING:
-    from heterophily.data.graph import Graph
-    from heterophily.data.splits import Split
-    from heterophily.engine.buffers import GraphBuffers
-    from heterophily.layers.inputs import GraphInputs, InputOptions
-    from heterophily.models.spec import ModelSpec
     from heterophily.training.result import FitResult
-    from heterophily.training.workers import WorkerPool
 
-Reply = tuple[str, str, str]
-"""Key, what became of it (``done``, ``known``, ``busy``, ``failed``), and a sentence if failed."""
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """What a training gave: the outcome for the record, and what is kept besides."""
+
+    outcome: Outcome
+    kept: Kept
+
+
+@dataclass(frozen=True, eq=False)
+class Reply:
+    """What became of a run: ``done``, ``known``, ``busy``, ``failed`` or ``trained``.
+
+    ``sentence`` says why it failed. ``trained`` is the whole result, from a worker that cannot
+    reach the store (one in the memory of another process): whoever hears it commits it.
+    """
+
+    key: str
+    what: str
+    sentence: str = ""
+    trained: Trained | None = None
 
 
 class Job:
@@ -39,50 +56,106 @@ class Job:
     ----------
     store
         URL of the store.
-    graphs
-        How to open each graph, by content hash.
-    splits
-        The splits, by digest.
+    sources
+        Where graphs, splits and models are found.
     command
         For the records.
+    keep
+        Kinds of artefacts that a training leaves beside the store.
+    needs
+        Kinds that must be there in the end: a finished run that lacks one is trained again.
     """
 
     def __init__(
         self,
         store: str,
-        graphs: Mapping[str, Callable[[], Graph]],
-        splits: Mapping[str, Split],
+        sources: Sources | None = None,
+        *,
         command: str = "",
+        keep: tuple[str, ...] = (),
+        needs: tuple[str, ...] = (),
     ) -> None:
-        self.store, self.graphs, self.splits, self.command = store, graphs, splits, command
+        self.store, self.sources, self.command = store, sources or Sources(), command
+        self.keep, self.needs = keep, needs
         self._open: Store | None = None
-        self._graph: Graph | None = None
-        self._prepared: dict[InputOptions, GraphInputs] = {}
-        self._buffers: dict[InputOptions, GraphBuffers | None] = {}
+        self._is_at_home = True
+        self.stop = Event()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what travels to a worker: nothing that is open or prepared."""
-        return {**self.__dict__, "_open": None, "_graph": None, "_prepared": {}, "_buffers": {}}
+        """Return what travels to a worker: nothing that is open."""
+        state = {**self.__dict__, "_open": None, "_is_at_home": False}
+        for name in ("stop", "content", "pickled"):
+            state.pop(name, None)
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Begin with nothing open."""
+        self.__dict__.update(state)
+        self.stop = Event()
+
+    @cached_property
+    def content(self) -> str:
+        """A hash: workers that know a job of equal content need not be told again."""
+        facts = [self.store, self.command, self.keep, self.needs, type(self).__qualname__]
+        return digest(canonical([facts, self.sources.content()]))
+
+    @cached_property
+    def pickled(self) -> bytes:
+        """The job as bytes, for a worker process."""
+        try:
+            return pickle.dumps(self, protocol=pickle.HIGHEST_PROTOCOL)
+        except (pickle.PicklingError, AttributeError, TypeError) as error:
+            raise InputError(
+                f"the model cannot be sent to a worker process ({error}); write it at the top of a "
+                "file (a class or a function), or pass workers=1"
+            ) from error
 
     def __call__(self, run: Run) -> Reply:
         """Make sure that a run is in the store."""
-        if self._open is None:
-            self._open = open_store(self.store, is_checked=False)
-        store, key = self._open, run.key
+        if self.store.startswith("memory:") and not self._is_at_home:
+            return self._trained_elsewhere(run)
+        store, key = self._store(), run.key
         with store.claims.claim(key) as is_ours:
             if not is_ours:
-                return key, "busy", ""
+                return Reply(key, "busy")
+            artefacts, before = artefacts_of(store), None
             if store.finished([key]):
-                return key, "known", ""
+                if artefacts.has(key, self.needs):
+                    return Reply(key, "known")
+                before = store.get(key)
             start = store.start(key)
             try:
-                outcome = self.outcome(run)
+                trained = self.train(run)
+                if before is not None and before.outcome.answer != trained.outcome.answer:
+                    return Reply(key, "failed", _disagreement(before, store))
+                if self.keep:
+                    artefacts.write(key, trained.kept)
             except StoreError:
                 raise
             except HeterophilyError as error:
-                return key, "failed", str(error)
-            store.add(Record.of(run, outcome, command=self.command), start=start)
-        return key, "done", ""
+                return Reply(key, "failed", str(error))
+            if before is None:
+                store.add(Record.of(run, trained.outcome, command=self.command), start=start)
+        return Reply(key, "done")
+
+    def _trained_elsewhere(self, run: Run) -> Reply:
+        try:
+            return Reply(run.key, "trained", trained=self.train(run))
+        except HeterophilyError as error:
+            return Reply(run.key, "failed", str(error))
+
+    def commit(self, run: Run, trained: Trained) -> None:
+        """Store what a worker trained that cannot reach the store."""
+        store = self._store()
+        start = store.start(run.key)
+        if self.keep:
+            artefacts_of(store).write(run.key, trained.kept)
+        store.add(Record.of(run, trained.outcome, command=self.command), start=start)
+
+    def _store(self) -> Store:
+        if self._open is None:
+            self._open = open_store(self.store, is_checked=False)
+        return self._open
 
     def close(self) -> None:
         """Close what was opened."""
@@ -90,81 +163,48 @@ class Job:
             self._open.close()
             self._open = None
 
-    def outcome(self, run: Run) -> Outcome:
+    def train(self, run: Run) -> Trained:
         """Train a run."""
-        from heterophily.models.catalog import MODELS
-
-        spec = MODELS[run.model].with_options(**{"features": "counts", **run.options})
-        graph, inputs = self._inputs(run, spec)
-        if run.engine != "torch" and spec.inputs not in self._buffers:
-            self._buffers[spec.inputs] = native_buffers(graph, inputs)
-        buffers = self._buffers.get(spec.inputs)
-        split = self.splits[run.split.digest]
+        graph, split = self.sources.graph(run), self.sources.split(run)
         has_scores = run.split.rule != SPLIT_RULES["paper-random"].stored
-        result = train_run(run, spec, graph, inputs, split, buffers=buffers, keep_state=has_scores)
+        keeps_state = has_scores or bool({"logits", "state"} & set(self.keep))
+        result = train_run(run, self.sources, keep_state=keeps_state, stop=self.stop)
         scores = None
         if has_scores and result.probabilities is not None:
             scores = run_scores(graph.labels, result.probabilities, split)
-        return outcome_of(result, scores)
-
-    def _inputs(self, run: Run, spec: ModelSpec) -> tuple[Graph, GraphInputs]:
-        """Return the graph and its tensors; the last graph is kept, runs come sorted by graph."""
-        from heterophily.layers.inputs import GraphInputs
-
-        if self._graph is None or self._graph.content_hash != run.graph.content_hash:
-            self._prepared.clear()
-            self._buffers.clear()
-            self._graph = None
-            graph = self.graphs[run.graph.content_hash]()
-            if graph.content_hash != run.graph.content_hash:
-                raise InputError(
-                    f"{run.graph.name} changed on disk while the study was running; "
-                    "give the command again"
-                )
-            self._graph = graph
-        if spec.inputs not in self._prepared:
-            self._prepared[spec.inputs] = GraphInputs.from_graph(self._graph, spec.inputs)
-        return self._graph, self._prepared[spec.inputs]
+        return Trained(outcome_of(result, scores), kept_of(result, self.keep))
 
 
-def native_buffers(graph: Graph, inputs: GraphInputs) -> GraphBuffers | None:
-    """Return what the native engine reads of a graph, or None if it cannot train on it."""
-    from heterophily.engine.buffers import GraphBuffers
-    from heterophily.engine.library import engine
-    from heterophily.engine.plan import NotCoveredError
-
-    if engine().library is None:
-        return None
-    try:
-        return GraphBuffers(inputs, graph.labels, graph.num_classes)
-    except NotCoveredError:
-        return None
+def _disagreement(record: Record, store: Store) -> str:
+    run = record.run
+    return (
+        f"{run['model']} on {run['graph']['name']}, split {run['split']['index']}: trained again, "
+        f"it gives other numbers than its record in {store.name} (run {record.key[:12]}): this "
+        "machine or its programs compute otherwise than those that made the record; name another "
+        "store"
+    )
 
 
 def train_run(
-    run: Run,
-    spec: ModelSpec,
-    graph: Graph,
-    inputs: GraphInputs,
-    split: Split,
-    *,
-    buffers: GraphBuffers | None = None,
-    keep_state: bool = False,
+    run: Run, sources: Sources, *, keep_state: bool = False, stop: Event | None = None
 ) -> FitResult:
-    """Train one run: the only place where a study meets the engine that trains."""
+    """Train one run: the only place where a run meets the engine that trains."""
     from heterophily.training.config import TrainConfig
     from heterophily.training.replicas import Replica, fit_replicas
 
-    build = spec.builder(inputs, num_classes=graph.num_classes)
-    replica = Replica(build, split, TrainConfig(**run.config), run.seed)
+    graph, inputs = sources.graph(run), sources.inputs(run)
+    build = sources.spec(run).builder(inputs, num_classes=graph.num_classes)
+    replica = Replica(build, sources.split(run), TrainConfig(**run.config), run.seed)
     results = fit_replicas(
         [replica],
         inputs,
         graph.labels,
         workers=1,
         keep_state=keep_state,
+        device=run.device,
         engine=run.engine,
-        buffers=buffers,
+        buffers=sources.buffers(run),
+        stop=stop,
     )
     if results.interrupted:
         raise KeyboardInterrupt
@@ -189,114 +229,16 @@ def outcome_of(result: FitResult, scores: Mapping[str, Any] | None = None) -> Ou
     )
 
 
-@dataclass(eq=False)
-class Execution:
-    """What became of the runs that an executor was given."""
-
-    busy: list[str] = field(default_factory=list)
-    failures: dict[str, str] = field(default_factory=dict)
-    interrupted: bool = False
-
-    def note(self, reply: Reply) -> None:
-        """Take a reply of the job into account."""
-        key, what, sentence = reply
-        if what == "busy":
-            self.busy.append(key)
-        elif what == "failed":
-            self.failures[key] = sentence
-
-
-Tick = Callable[[], None]
-"""Called after each run, to show progress."""
-
-
-class Executor(Protocol):
-    """Runs a job on many runs, somewhere. A cluster engine is one more class with this method.
-
-    The only duty: call ``job(run)`` at least once for every run, in a process that can write to
-    the store, and report the replies. Doing it twice, or dying halfway, is harmless.
-    """
-
-    def execute(self, job: Job, runs: Sequence[Run], tick: Tick) -> Execution:
-        """Apply the job to the runs."""
-        ...
-
-
-@dataclass(frozen=True)
-class InProcess:
-    """Everything here, one after the other: no process is started."""
-
-    def execute(self, job: Job, runs: Sequence[Run], tick: Tick) -> Execution:
-        """Apply the job to the runs."""
-        execution = Execution()
-        try:
-            for run in runs:
-                execution.note(job(run))
-                tick()
-        except KeyboardInterrupt:
-            execution.interrupted = True
-        finally:
-            job.close()
-        return execution
-
-
-class LocalProcesses:
-    """Worker processes on this machine, one thread each; each takes the next run when free.
-
-    They start with each call and end with it; inside a ``with`` block they stay, with the graphs
-    that they prepared, for as long as the job stays the same.
-    """
-
-    def __init__(self, workers: int) -> None:
-        self.workers = workers
-        self._open: ExitStack | None = None
-        self._pool: WorkerPool | None = None
-
-    def __enter__(self) -> LocalProcesses:
-        """Keep the processes until the end of the block."""
-        self._open = ExitStack()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        """Stop the processes."""
-        assert self._open is not None
-        self._open.close()
-        self._open = self._pool = None
-
-    def execute(self, job: Job, runs: Sequence[Run], tick: Tick) -> Execution:
-        """Apply the job to the runs."""
-        pool = self._pool_for(pickle.dumps(job), len(runs))
-        outcome = pool.run([pickle.dumps(run) for run in runs], progress=lambda *_: tick())
-        execution = Execution(interrupted=outcome.interrupted)
-        for reply in outcome.results.values():
-            execution.note(reply)
-        for number, sentence in outcome.failures.items():
-            run = runs[number]
-            place = f"{run.model} on {run.graph.name}, split {run.split.index}"
-            execution.failures[run.key] = f"{place}: {sentence.partition(' was ')[2] or sentence}"
-        return execution
-
-    def _pool_for(self, job: bytes, tasks: int) -> WorkerPool:
-        from heterophily.training.workers import WorkerPool
-
-        if self._open is None:
-            return WorkerPool(job, min(self.workers, tasks))
-        if self._pool is None or self._pool.job != job:
-            self._open.close()
-            self._pool = self._open.enter_context(WorkerPool(job, self.workers))
-        return self._pool
-
-
-def kept_open(executor: Executor) -> AbstractContextManager[Executor]:
-    """Return a block in which an executor keeps its processes between calls, if it has any."""
-    return executor if isinstance(executor, LocalProcesses) else nullcontext(executor)
-
-
-def local(workers: int | None = None) -> Executor:
-    """Return the executor for a number of workers; by default one for each usable core."""
-    from heterophily.training.replicas import usable_cores
-
-    if workers is not None and workers < 1:
-        raise InputError(f"workers={workers}; use at least one")
-    count = workers or usable_cores()
-    return InProcess() if count == 1 else LocalProcesses(count)
+def kept_of(result: FitResult, keep: tuple[str, ...]) -> Kept:
+    """Detach the artefacts of some kinds from a fit result."""
+    history, logits, state = result.history, result.logits, result.state or {}
+    every: dict[str, Any] = {
+        "history": {
+            "train_loss": history.train_loss,
+            "validation_loss": history.validation_loss,
+            "validation_accuracy": history.validation_accuracy,
+        },
+        "logits": {} if logits is None else {"logits": logits, "predictions": result.predictions},
+        "state": {name: value.cpu().contiguous().numpy() for name, value in state.items()},
+    }
+    return {kind: every[kind] for kind in keep}

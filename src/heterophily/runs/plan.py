@@ -10,26 +10,23 @@ from typing import Any
 
 from heterophily.data.graph import Graph
 from heterophily.data.source import open_graph
-from heterophily.data.splits import DRAWS, Split, SplitBatch, random_splits
+from heterophily.data.splits import DRAWS, Split, SplitBatch
 from heterophily.errors import InputError
 from heterophily.experiments.paper import SAME_MODEL
 from heterophily.experiments.presets import Recipe
-from heterophily.experiments.train import option_values, spec_with
 from heterophily.layers.feature_scaling import FeatureKind, feature_kind
-from heterophily.layers.inputs import GraphInputs
-from heterophily.models.catalog import MODELS
 from heterophily.models.spec import ModelSpec
-from heterophily.runs.job import Job
-from heterophily.runs.record import GraphRef, Run, SplitRef, command_line, split_digest
+from heterophily.runs.model import name_of, resolved, spec_with
+from heterophily.runs.run import GraphRef, Run, SplitRef, split_digest
+from heterophily.runs.sources import Sources
 from heterophily.runs.split_rules import (
     SPLIT_RULES,
     number_of_runs,
     split_remarks,
     splits_of,
 )
-from heterophily.runs.stores.base import Store
 from heterophily.training.config import TrainConfig
-from heterophily.training.replicas import Replica, fit_replicas
+from heterophily.training.engines import native_or_note, refused
 from heterophily.training.seeding import replica_seed
 
 
@@ -46,46 +43,95 @@ class Planner:
     data_folder: str | Path | None = None
     offline: bool = False
     engine: str = "auto"
-    graphs: dict[str, Callable[[], Graph]] = field(default_factory=dict)
-    splits: dict[str, Split] = field(default_factory=dict)
+    device: str = "cpu"
+    sources: Sources = field(default_factory=Sources)
     remarks: dict[str, None] = field(default_factory=dict)  # on the splits; in order, each once
-    _last: Graph | None = None
-    _opened: dict[Any, tuple[GraphRef, list[SplitRef], FeatureKind]] = field(default_factory=dict)
+    notes: dict[str, None] = field(default_factory=dict)  # why torch trains; in order, each once
+    _kinds: dict[str, FeatureKind] = field(default_factory=dict)
+    _opened: dict[Any, tuple[GraphRef, list[SplitRef]]] = field(default_factory=dict)
 
-    def runs(self, model: str, graph: str | Graph, recipe: Recipe, rule: str) -> list[Run]:
-        """Return the runs of a recipe, one per split."""
-        model = SAME_MODEL.get(model, model)
-        known = MODELS[model]
+    def runs(
+        self, model: str | ModelSpec, graph: str | Graph, recipe: Recipe, rule: str
+    ) -> list[Run]:
+        """Return the runs of a recipe, one per split of a rule."""
+        if isinstance(model, str):
+            model = SAME_MODEL.get(model, model)
+        known = spec_with(model, {})
         # The paper's tables print settings that some models have no use for.
         options = {key: value for key, value in recipe.options.items() if known.accepts(key)}
-        reference, splits, kind = self._graph(graph, recipe.graph, rule)
-        if options.get("features", "auto") == "auto":
-            options = {**options, "features": kind}
-        spec = spec_with(model, options)
-        if options["features"] == "counts":
-            del options["features"]  # records of the time before that option have none
-        resolved = {
-            "network": spec.network.__name__,
-            "options": type(spec.options).__name__,
-            **option_values(spec),
-        }
+        reference, splits = self._graph(graph, recipe.graph, rule)
+        seeds = [replica_seed(self.seed, number) for number in range(len(splits))]
+        return self.runs_of(model, options, recipe.config, reference, splits, seeds)
+
+    def runs_on(
+        self,
+        model: str | ModelSpec,
+        options: Mapping[str, Any],
+        config: TrainConfig,
+        graph: Graph,
+        splits: Sequence[Split],
+        *,
+        rule: str,
+        seeds: Sequence[int],
+        drawn_by: int | None = None,
+        numbers: Sequence[int] | None = None,
+    ) -> list[Run]:
+        """Return runs on splits that are at hand: run i on split i with seed i.
+
+        ``rule`` is what stored runs call the splits, ``drawn_by`` the seed that drew them,
+        ``numbers`` their indices, by default 0, 1, ...
+        """
+        reference = GraphRef(graph.name, graph.content_hash)
+        self.sources.graphs[reference.content_hash] = partial(_held, graph)
+        self._note(graph)
+        references = []
+        for number, split in zip(numbers or range(len(splits)), splits, strict=True):
+            name = split_digest(split)
+            self.sources.splits[name] = split
+            references.append(SplitRef(rule, number, drawn_by, name))
+        return self.runs_of(model, options, config, reference, references, seeds)
+
+    def runs_of(
+        self,
+        model: str | ModelSpec,
+        options: Mapping[str, Any],
+        config: TrainConfig,
+        graph: GraphRef,
+        splits: Sequence[SplitRef],
+        seeds: Sequence[int],
+    ) -> list[Run]:
+        """Return runs on a graph and splits that the sources know."""
+        spec, name = spec_with(model, options), name_of(model)
+        if spec.inputs.features == "auto":
+            spec = spec.with_options(features=self._kinds[graph.content_hash])
+        kept = {key: value for key, value in options.items() if key != "features"}
+        if spec.inputs.features != "counts":  # records of the time before that option have none
+            kept["features"] = spec.inputs.features
+        described = resolved(model, spec)
+        if not isinstance(model, str):
+            self.sources.add_model(described, spec)
         try:
-            engine = engine_for(spec, self.engine)
+            engine, note = engine_for(
+                spec, self.engine, device=self.device, is_weighted=config.is_weighted
+            )
         except InputError as error:
-            raise InputError(f"{model}: {error}") from None
-        config = recipe.config.to_dict()
+            raise InputError(f"{name}: {error}") from None
+        if note:
+            self.notes[note] = None
         return [
             Run(
-                model=model,
-                options=options,
-                config=config,
-                graph=reference,
+                model=name,
+                options=kept,
+                config=config.to_dict(),
+                graph=graph,
                 split=split,
-                seed=replica_seed(self.seed, number),
-                resolved=resolved,
+                seed=seed,
+                resolved=described,
                 engine=engine,
+                device=self.device,
+                sources=self.sources,
             )
-            for number, split in enumerate(splits)
+            for split, seed in zip(splits, seeds, strict=True)
         ]
 
     def test_to_train(self, runs: Sequence[Run]) -> float:
@@ -95,21 +141,15 @@ class Planner:
 
     def graph_of(self, run: Run) -> Graph:
         """Return the graph of a planned run; the last one is kept."""
-        if self._last is None or self._last.content_hash != run.graph.content_hash:
-            self._last = self.graphs[run.graph.content_hash]()
-        return self._last
+        return self.sources.graph(run)
 
     def splits_of_runs(self, runs: Sequence[Run]) -> list[Split]:
         """Return the splits of planned runs."""
-        return [self.splits[run.split.digest] for run in runs]
-
-    def job(self, store: Store) -> Job:
-        """Return what a worker needs for the runs that were planned."""
-        return Job(store.url, self.graphs, self.splits, command_line())
+        return [self.sources.split(run) for run in runs]
 
     def _graph(
         self, graph: str | Graph, options: Mapping[str, Any], rule: str
-    ) -> tuple[GraphRef, list[SplitRef], FeatureKind]:
+    ) -> tuple[GraphRef, list[SplitRef]]:
         place = graph if isinstance(graph, str) else id(graph)
         known = (place, tuple(sorted(options.items())), rule)
         if known not in self._opened:
@@ -119,14 +159,20 @@ class Planner:
             else:
                 where: dict[str, Any] = {"data_folder": self.data_folder, "offline": self.offline}
                 opener = partial(open_graph, graph, **where, **options)
-            opened = self._last = opener()
+            opened = opener()
             batch = self._batch(opened, graph, rule)
             self.remarks.update(dict.fromkeys(split_remarks(opened, batch, rule)))
             reference = GraphRef(opened.name, opened.content_hash)
-            self.graphs[reference.content_hash] = opener
-            found = reference, self._references(batch, rule), feature_kind(opened)
-            self._opened[known] = found
+            self.sources.graphs[reference.content_hash] = opener
+            self._note(opened)
+            self._opened[known] = (reference, self._references(batch, rule))
         return self._opened[known]
+
+    def _note(self, graph: Graph) -> None:
+        """Keep a graph that was just opened, and what its features are."""
+        self.sources.hold(graph)
+        if graph.content_hash not in self._kinds:
+            self._kinds[graph.content_hash] = feature_kind(graph)
 
     def _batch(self, opened: Graph, graph: str | Graph, rule: str) -> SplitBatch:
         return splits_of(
@@ -147,7 +193,7 @@ class Planner:
         for number in range(count):
             split = batch[number % len(batch)]
             name = split_digest(split)
-            self.splits[name] = split
+            self.sources.splits[name] = split
             seed = self.seed if rule in DRAWS else None
             references.append(SplitRef(SPLIT_RULES[rule].stored, number, seed, name))
         return references
@@ -157,20 +203,27 @@ def _held(graph: Graph) -> Graph:
     return graph
 
 
-@cache
-def engine_for(spec: ModelSpec, asked: str) -> str:
-    """Return the engine that trains a model: which one ``auto`` takes is found by one epoch.
+def engine_for(
+    spec: ModelSpec, asked: str, *, device: str = "cpu", is_weighted: bool = False
+) -> tuple[str, str]:
+    """Return the engine that trains a model, and why it is torch although another was welcome.
 
     A run names its engine, because the roundings and dropout masks of the two differ.
     """
-    if asked == "torch":
-        return asked
-    ring = Graph.from_edges(range(12), [*range(1, 12), 0], labels=[0, 1, 2] * 4)
-    inputs = GraphInputs.from_graph(ring, spec.inputs)
-    build = partial(spec.build, num_nodes=12, num_features=12, num_classes=3)
-    split = random_splits(ring.labels, repeats=1, seed=0)[0]
-    replica = Replica(build, split, TrainConfig(max_epochs=1), 0)
-    results = fit_replicas(
-        [replica], inputs, ring.labels, workers=1, keep_state=False, engine=asked
-    )
-    return results.engine
+    from heterophily.engine.plan import covers
+
+    native = native_or_note(asked, device, is_weighted=is_weighted)
+    if isinstance(native, str):
+        return "torch", native
+    try:
+        reason = _reason(spec)
+    except TypeError:  # options of your own model that have no hash
+        reason = covers(spec)
+    return ("native", "") if reason is None else ("torch", refused(asked, reason))
+
+
+@cache
+def _reason(spec: ModelSpec) -> str | None:
+    from heterophily.engine.plan import covers
+
+    return covers(spec)

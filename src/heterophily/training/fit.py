@@ -72,7 +72,7 @@ def fit(
             done = native.run([task], inputs, labels, keep_state=keep_state)
             if done.interrupted:
                 raise KeyboardInterrupt
-            return with_logits(cast(FitResult, done.results[0]), build, inputs)
+            return with_logits(cast(FitResult, done.results[0]), done.models[0], inputs)
         except native.NotCoveredError as error:
             refused(engine, str(error))
     place = as_device(device)
@@ -85,12 +85,14 @@ def fit(
 
 
 @torch.no_grad()
-def with_logits(result: FitResult, build: Callable[[], nn.Module], inputs: Any) -> FitResult:
-    """Return a result of the native engine with the logits of its state, by one pass of torch."""
+def with_logits(result: FitResult, model: nn.Module, inputs: Any) -> FitResult:
+    """Return a result of the native engine with the logits of its state, by one pass of torch.
+
+    ``model`` is the network that the engine read its first weights from.
+    """
     if result.state is None:
         return result
     with reproducible(0, torch.device("cpu")):
-        model = build()
         model.load_state_dict(dict(result.state))
         model.eval()
         return replace(result, logits=model(inputs).float().numpy())

@@ -1,4 +1,4 @@
-"""Ctrl-C while worker processes start and while their answers are waited for."""
+"""Ctrl-C and SIGTERM: while worker processes start, while answers are waited for, for a command."""
 
 from __future__ import annotations
 
@@ -7,6 +7,42 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+
+class Ending:
+    """Which signal asked a command to end, if one did."""
+
+    def __init__(self) -> None:
+        self.signal: int | None = None
+
+    @property
+    def code(self) -> int:
+        """Exit code of a command that a signal ended: 143 for SIGTERM, 130 for Ctrl-C."""
+        return 128 + (self.signal or signal.SIGINT)
+
+
+@contextmanager
+def terminated_like_interrupted() -> Iterator[Ending]:
+    """Let SIGTERM raise ``KeyboardInterrupt`` in the block, as Ctrl-C does; a second one kills.
+
+    In another thread than the first, where no handler can be set, nothing changes.
+    """
+    ending = Ending()
+    if threading.current_thread() is not threading.main_thread():
+        yield ending
+        return
+    before = signal.getsignal(signal.SIGTERM)
+
+    def end(number: int, _: object) -> None:
+        ending.signal = number
+        signal.signal(signal.SIGTERM, before)
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, end)
+    try:
+        yield ending
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 @contextmanager

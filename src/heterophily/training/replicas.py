@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -102,6 +103,7 @@ def fit_replicas(
     keep_state: bool = True,
     engine: str = "torch",
     buffers: Any = None,
+    stop: Event | None = None,
 ) -> FitResults:
     """Train replicas side by side, one thread each; every result is as if it ran alone.
 
@@ -127,6 +129,8 @@ def fit_replicas(
     buffers
         :class:`~heterophily.engine.buffers.GraphBuffers` of ``inputs``, from a caller who trains
         on one graph many times; otherwise the native engine prepares them in each call.
+    stop
+        When set (by another thread), the native engine ends as after Ctrl-C.
 
     Returns
     -------
@@ -149,9 +153,10 @@ def fit_replicas(
                 threads=count,
                 progress=progress,
                 keep_state=keep_state,
+                stop=stop,
             )
             found = {
-                number: with_logits(result, replicas[number].build, inputs)
+                number: with_logits(result, done.models[number], inputs)
                 for number, result in done.results.items()
             }
             return FitResults(found, interrupted=done.interrupted, engine="native")

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import RLock
 
 import numpy as np
 import torch
 
 from heterophily.errors import InputError
 
+_ONE_AT_A_TIME = RLock()
 _REPLICA = 1  # spawn key: splits draw from (seed, index) itself, replicas from this child of it
 
 
@@ -27,10 +29,14 @@ def replica_seed(seed: int, index: int) -> int:
 
 @contextmanager
 def reproducible(seed: int, device: torch.device) -> Iterator[None]:
-    """Seed torch for one replica on one thread; afterwards everything is as it was before."""
-    threads = torch.get_num_threads()
+    """Seed torch for one replica on one thread; afterwards everything is as it was before.
+
+    Torch has one generator and one number of threads for the whole process: other threads of it
+    that come here wait.
+    """
     devices = [device] if device.type == "cuda" else []
-    with torch.random.fork_rng(devices):
+    with _ONE_AT_A_TIME, torch.random.fork_rng(devices):
+        threads = torch.get_num_threads()
         try:
             torch.set_num_threads(1)
             torch.manual_seed(seed)

@@ -18,9 +18,9 @@ from runs.pretend import PretendJob, some_record, some_run
 
 from heterophily.errors import InputError
 from heterophily.experiments.compare import compare
-from heterophily.runs.complete import complete
+from heterophily.runs.complete import complete_with
+from heterophily.runs.executors.in_process import InProcess
 from heterophily.runs.executors.ray import ENVIRONMENT, RayCluster, _check_reachable
-from heterophily.runs.job import InProcess
 from heterophily.runs.stores.base import Store, StoreError
 from heterophily.runs.stores.url import open_store
 
@@ -83,7 +83,9 @@ def test_killed_workers_lose_nothing_and_no_finished_run_is_repeated(
     killer = threading.Thread(target=kill)
     killer.start()
     job = SlowJob(store.url)
-    failures = complete(map(some_run, range(24)), job, store, executor=cluster)
+    failures = complete_with(
+        job, [some_run(n) for n in range(24)], store=store, executor=cluster
+    ).failures
     killer.join()
     assert not failures
     assert len(killed) == 2
@@ -97,7 +99,7 @@ def test_a_killed_driver_is_started_again_on_the_same_cluster(
 ) -> None:
     import ray
 
-    complete([some_run(0)], PretendJob(store.url), store, executor=cluster)
+    complete_with(PretendJob(store.url), [some_run(0)], store=store, executor=cluster)
     address = ray.get_runtime_context().gcs_address
     command = [sys.executable, str(DRIVER), store.url, "120", "2", f"ray://{address}"]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
@@ -116,7 +118,7 @@ def test_safe_defaults(cluster: RayCluster, store: Store) -> None:
     """No statistics go out, every connection needs a token, and no dashboard runs."""
     import ray
 
-    complete([some_run(0)], PretendJob(store.url), store, executor=cluster)
+    complete_with(PretendJob(store.url), [some_run(0)], store=store, executor=cluster)
     assert ENVIRONMENT == {"RAY_USAGE_STATS_ENABLED": "0", "RAY_AUTH_MODE": "token"}
     assert all(os.environ[name] == value for name, value in ENVIRONMENT.items())
     assert len(os.environ["RAY_AUTH_TOKEN"]) >= 32

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from heterophily.errors import lookup
-from heterophily.runs.job import Executor, local
+from heterophily.runs.executors.base import Executor
+from heterophily.runs.executors.local import local
 
 
 def _ray(address: str, workers: int | None) -> Executor:

@@ -25,13 +25,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from heterophily.errors import HeterophilyError, InputError, MissingExtraError
-from heterophily.runs.job import Execution, Job, Tick
+from heterophily.runs.executors.base import Execution, Tick
+from heterophily.runs.job import Job
+from heterophily.runs.sources import Sources
 from heterophily.runs.stores.base import StoreError
 from heterophily.runs.stores.url import file_of
 
 if TYPE_CHECKING:
     from heterophily.data.graph import Graph
-    from heterophily.runs.record import Run
+    from heterophily.runs.run import Run
 
 ENVIRONMENT = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_AUTH_MODE": "token"}
 """Set for Ray unless the user has set them."""
@@ -152,12 +154,12 @@ class RayCluster:
         ray = _ray()
         found = {}
         for name in dict.fromkeys(run.graph.content_hash for run in runs):
-            if name in job.graphs:
+            if name in job.sources.graphs:
                 if name not in self._graphs:
-                    self._graphs[name] = ray.put(job.graphs[name]())
+                    self._graphs[name] = ray.put(job.sources.graphs[name]())
                 found[name] = SharedGraph(self._graphs[name])
         told = copy.copy(job)
-        told.graphs = found
+        told.sources = Sources(found, job.sources.splits, job.sources.models)
         return ray.put(told)
 
 

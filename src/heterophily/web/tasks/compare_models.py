@@ -26,7 +26,8 @@ def compare_models(request: Mapping[str, Any], context: Context) -> dict[str, An
     """
     from heterophily.experiments.compare import compare
     from heterophily.report.evaluation_text import comparison_sentences
-    from heterophily.runs.job import InProcess
+    from heterophily.runs.artefacts import KINDS
+    from heterophily.runs.executors.in_process import InProcess
     from heterophily.runs.stores.url import open_store
     from heterophily.web.tasks.take_away import write_files
 
@@ -44,11 +45,12 @@ def compare_models(request: Mapping[str, Any], context: Context) -> dict[str, An
             executor=InProcess(),
             engine="auto",
             watch=_Teller(store, context),
+            keep=KINDS,
         )
         data = {**finite(result.to_dict()), "sentences": comparison_sentences(result)}
-    context.emit("comparison", **data)
-    write_json(Path(COMPARISON_FILE), data)
-    files = write_files(read_npz(path), result, request, context)
+        context.emit("comparison", **data)
+        write_json(Path(COMPARISON_FILE), data)
+        files = write_files(read_npz(path), result, request, context, store)
     return {"best": result.best.row, "files": [COMPARISON_FILE, *files]}
 
 

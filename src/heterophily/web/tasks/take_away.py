@@ -13,6 +13,7 @@ from heterophily.web.worker import Context
 
 if TYPE_CHECKING:
     from heterophily.experiments.compare import Comparison
+    from heterophily.runs.stores.base import Store
 
 REPORT_FILE, MODEL_FILE, PREDICTIONS_FILE = "report.html", "model.zip", "predictions.csv"
 MOST_MEMBERS = 5  # of the ensemble that is kept
@@ -20,14 +21,21 @@ MAP_NODES = 500
 
 
 def write_files(
-    graph: Graph, result: Comparison, request: Mapping[str, Any], context: Context
+    graph: Graph,
+    result: Comparison,
+    request: Mapping[str, Any],
+    context: Context,
+    store: Store,
 ) -> list[str]:
-    """Write the three files into the current folder; return their names."""
+    """Write the three files into the current folder; return their names.
+
+    The store has the runs of the comparison and what they left: nothing is trained again.
+    """
     context.emit("writing", what="the report")
-    _write_report(graph, result, request, context)
+    _write_report(graph, result, request, context, store)
     chosen = best_by_validation(result)
     context.emit("writing", what=f"the model {chosen} and its predictions")
-    _write_model(graph, chosen, request, context)
+    _write_model(graph, chosen, request, context, store)
     return [REPORT_FILE, MODEL_FILE, PREDICTIONS_FILE]
 
 
@@ -42,7 +50,11 @@ def best_by_validation(result: Comparison) -> str:
 
 
 def _write_report(
-    graph: Graph, result: Comparison, request: Mapping[str, Any], context: Context
+    graph: Graph,
+    result: Comparison,
+    request: Mapping[str, Any],
+    context: Context,
+    store: Store,
 ) -> None:
     """Write the report: the diagnosis, the comparison, and each model on its first split."""
     from heterophily.diagnosis.diagnose import diagnose
@@ -58,6 +70,7 @@ def _write_report(
         preset=None,
         workers=1,
         progress=lambda *_: context.check(),
+        store=store,
     )
     write_report(
         diagnose(graph, source=f"{graph.name}.npz"),
@@ -69,8 +82,10 @@ def _write_report(
     )
 
 
-def _write_model(graph: Graph, model: str, request: Mapping[str, Any], context: Context) -> None:
-    """Train the members of an ensemble on the first splits; write the model and its votes."""
+def _write_model(
+    graph: Graph, model: str, request: Mapping[str, Any], context: Context, store: Store
+) -> None:
+    """Write the members of an ensemble, of the first splits, and their votes."""
     from heterophily.experiments.train import train
     from heterophily.prediction import build
     from heterophily.prediction.folder import save_model
@@ -91,6 +106,7 @@ def _write_model(graph: Graph, model: str, request: Mapping[str, Any], context: 
         workers=1,
         engine="auto",
         progress=lambda *_: context.check(),
+        store=store,
     )
     network = build.network_of(report, {}, config)
     calibrated = build.calibrate_report(report)
