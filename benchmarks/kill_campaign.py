@@ -249,7 +249,8 @@ class Nodes:
         deadline = time.monotonic() + 180
         while not any(name_of(pid) == "raylet" for pid in children(node.pid)):
             if node.poll() is not None or time.monotonic() > deadline:
-                raise SystemExit(Path(f"{self.folder}/node{number}.log").read_text())
+                logs = sorted(Path(self.folder).glob("node*.log"))
+                raise SystemExit("\n".join(log.read_text() for log in logs))
             time.sleep(0.2)
         time.sleep(3)  # the raylet registers
         return node

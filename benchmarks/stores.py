@@ -1,7 +1,7 @@
 """What a store costs: 10,000 finished runs planned and skipped, and one run claimed and committed.
 
-    python benchmarks/stores.py               # memory, SQLite, and PostgreSQL if installed
-    python benchmarks/stores.py --runs 1000
+python benchmarks/stores.py               # memory, SQLite, and PostgreSQL if installed
+python benchmarks/stores.py --runs 1000
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ sys.path.insert(0, str(TESTS))
 from postgres_server import binaries, postgres_server  # noqa: E402
 from runs.pretend import PretendJob, some_record, some_run  # noqa: E402
 
-from heterophily.runs.complete import complete  # noqa: E402
-from heterophily.runs.job import InProcess  # noqa: E402
+from heterophily.runs.complete import complete_with  # noqa: E402
+from heterophily.runs.executors.in_process import InProcess  # noqa: E402
 from heterophily.runs.stores.base import Store  # noqa: E402
 from heterophily.runs.stores.url import open_store  # noqa: E402
 
@@ -40,7 +40,8 @@ def urls(stack: ExitStack) -> Iterator[tuple[str, str]]:
 def skip_seconds(store: Store, count: int) -> tuple[float, float]:
     """Describe runs, make their keys, find all of them finished: seconds by the wall, of a core."""
     wall, core = time.perf_counter(), time.process_time()
-    complete(map(some_run, range(count)), PretendJob(store.url), store, executor=InProcess())
+    runs = [some_run(number) for number in range(count)]
+    complete_with(PretendJob(store.url), runs, store=store, executor=InProcess())
     return time.perf_counter() - wall, time.process_time() - core
 
 

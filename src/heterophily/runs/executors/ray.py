@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -82,10 +82,11 @@ class RayCluster:
         try:
             self._connect(len(runs))
             self._check_store(job.store)
-            return _Round(self._shared(job, runs), self._slots).execute(runs, tick)
+            return _Round(job, self._shared(job, runs), self._slots).execute(runs, tick)
         except KeyboardInterrupt:
             return Execution(interrupted=True)
         finally:
+            job.close()
             if not self._is_kept:
                 self._close()
 
@@ -178,9 +179,9 @@ class SharedGraph:
 class _Round:
     """Hands out runs, hears replies, and hands out again what died."""
 
-    def __init__(self, job: Any, slots: Any) -> None:
+    def __init__(self, job: Job, shared: Any, slots: Callable[[], int]) -> None:
         self.ray = _ray()
-        self.job, self.slots = job, slots
+        self.job, self.shared, self.slots = job, shared, slots
         self.execution = Execution()
         self.attempts: Counter[str] = Counter()
         self.task = self.ray.remote(num_cpus=1, max_retries=0)(work)
@@ -192,7 +193,7 @@ class _Round:
                 while waiting and len(flying) < self.slots():
                     run = waiting.popleft()
                     self.attempts[run.key] += 1
-                    flying[self.task.remote([self.job], run)] = run
+                    flying[self.task.remote([self.shared], run)] = run
                 done, _ = self.ray.wait(list(flying), timeout=_LOOK_SECONDS)
                 for reference in done:
                     run = flying.pop(reference)
@@ -224,6 +225,8 @@ class _Round:
             return True
         if isinstance(reply, HeterophilyError):
             raise reply
+        if reply.trained is not None:  # the store is in the memory of this process
+            self.job.commit(run, reply.trained)
         self.execution.note(reply)
         return True
 
