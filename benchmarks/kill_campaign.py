@@ -235,10 +235,13 @@ class Nodes:
     def __init__(self, hosts: Hosts, folder: str) -> None:
         self.hosts, self.folder, self.port = hosts, folder, free_port()
         self.orphans: list[int] = []
-        self.head = self.start(1, "--head", f"--port={self.port}", "--include-dashboard=false")
-        self.second = self.start(2, f"--address={hosts.head}:{self.port}")
+        self.started: list[subprocess.Popen[bytes]] = []
 
-    def start(self, number: int, *words: str) -> subprocess.Popen[bytes]:
+    def start_both(self) -> None:
+        self.start(1, "--head", f"--port={self.port}", "--include-dashboard=false")
+        self.start(2, f"--address={self.hosts.head}:{self.port}")
+
+    def start(self, number: int, *words: str) -> None:
         address = (self.hosts.head, self.hosts.second)[number - 1]
         program = [*self.hosts.within(number), str(Path(sys.executable).with_name("ray")), "start"]
         how = [f"--node-ip-address={address}", "--num-cpus=1", "--disable-usage-stats", "--block"]
@@ -246,6 +249,7 @@ class Nodes:
             how += [f"--temp-dir={self.folder}"]
         with open(f"{self.folder}/node{number}.log", "ab") as log:
             node = subprocess.Popen([*program, *words, *how], stdout=log, stderr=log)
+        self.started.append(node)
         deadline = time.monotonic() + 180
         while not any(name_of(pid) == "raylet" for pid in children(node.pid)):
             if node.poll() is not None or time.monotonic() > deadline:
@@ -253,17 +257,17 @@ class Nodes:
                 raise SystemExit("\n".join(log.read_text() for log in logs))
             time.sleep(0.2)
         time.sleep(3)  # the raylet registers
-        return node
 
     def kill_second(self) -> None:
         """Kill the raylet of the second host; another node takes its place."""
-        below = children(self.second.pid)
+        second = self.started.pop()
+        below = children(second.pid)
         raylet = next(pid for pid in below if name_of(pid) == "raylet")
         self.orphans += [pid for pid in below if pid != raylet]
         os.kill(raylet, signal.SIGKILL)
         left_after(self.orphans)
-        self.stop(self.second)
-        self.second = self.start(2, f"--address={self.hosts.head}:{self.port}")
+        self.stop(second)
+        self.start(2, f"--address={self.hosts.head}:{self.port}")
 
     def stop(self, node: subprocess.Popen[bytes]) -> None:
         for pid in [*children(node.pid), node.pid]:
@@ -283,9 +287,10 @@ def ray_nodes(hosts: Hosts) -> Iterator[Nodes]:
     with tempfile.TemporaryDirectory(prefix="ray-", dir="/tmp") as folder:
         nodes = Nodes(hosts, folder)
         try:
+            nodes.start_both()
             yield nodes
         finally:
-            for node in (nodes.second, nodes.head):
+            for node in reversed(nodes.started):
                 nodes.stop(node)
 
 
@@ -308,6 +313,7 @@ def main() -> int:
         "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
         "RAY_USAGE_STATS_ENABLED": "0",
         "RAY_AUTH_MODE": "token",
+        "RAY_raylet_start_wait_time_s": "180",
         "RAY_AUTH_TOKEN": secrets.token_hex(32),
         "RAY_health_check_period_ms": "1000",
         "RAY_health_check_timeout_ms": "2000",

@@ -35,7 +35,11 @@ if TYPE_CHECKING:
     from heterophily.data.graph import Graph
     from heterophily.runs.run import Run
 
-ENVIRONMENT = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_AUTH_MODE": "token"}
+ENVIRONMENT = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_AUTH_MODE": "token",
+    "RAY_raylet_start_wait_time_s": "180",  # a busy machine needs longer than Ray's 30 s
+}
 """Set for Ray unless the user has set them."""
 
 HANDED_ON = ("HETEROPHILY_ARTEFACTS", "HETEROPHILY_ENGINE_ISA")
