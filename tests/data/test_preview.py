@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from heterophily.data.tables.preview import open_table, preview_edges, preview_nodes
+from heterophily.data.tables.preview import preview_edges, preview_nodes
 from heterophily.errors import InputError
 
 
@@ -40,6 +40,6 @@ def test_edges_have_ends_by_their_names_or_none(tmp_path: Path) -> None:
 
 def test_a_file_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"no\.csv: no such file"):
-        open_table(tmp_path / "no.csv")
+        preview_nodes(tmp_path / "no.csv")
     with pytest.raises(InputError, match="unknown kind of table"):
-        open_table(tmp_path / "a.xlsx")
+        preview_nodes(tmp_path / "a.xlsx")

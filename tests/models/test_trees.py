@@ -11,7 +11,12 @@ from heterophily.data.splits import Split
 from heterophily.errors import InputError
 from heterophily.layers.inputs import GraphInputs
 from heterophily.models.catalog import MODELS
-from heterophily.models.tree_columns import column_names, columns_of
+from heterophily.models.tree_columns import (
+    column_names,
+    columns_of,
+    telling_features,
+    variance_between,
+)
 from heterophily.training.config import TrainConfig
 from heterophily.training.fit import fit
 
@@ -29,8 +34,8 @@ def test_the_channels_are_those_of_acm(is_sparse):
     low = random_walk(torch.from_numpy(a + np.eye(len(a)))).numpy()
     wanted = np.hstack([x, low @ x, x - low @ x, low @ low @ x, a.sum(1, keepdims=True)])
     np.testing.assert_allclose(found, wanted, atol=1e-12)
-    assert len(column_names(graph.num_features, BLOCKS)) == wanted.shape[1]
-    assert column_names(2, ("low", "degree")) == [("low", 0), ("low", 1), ("degree", None)]
+    assert len(column_names(range(graph.num_features), BLOCKS)) == wanted.shape[1]
+    assert column_names([0, 4], ("low", "degree")) == [("low", 0), ("low", 4), ("degree", None)]
 
 
 def neighbours_decide() -> tuple[Graph, Split]:
@@ -117,6 +122,29 @@ def test_damaged_trees_are_one_sentence():
 def test_bad_options_are_refused(options, message):
     with pytest.raises(InputError, match=message):
         MODELS["trees"].with_options(**options)
+
+
+def test_of_many_features_those_that_tell_the_classes_apart_are_kept():
+    """Feature 1 tells by the partner, the others not at all; own values and means both count."""
+    graph, split = neighbours_decide()
+    inputs = GraphInputs.from_graph(graph, MODELS["trees"].inputs)
+    labels = np.where(split.train, graph.labels, -1)
+    assert telling_features(inputs, labels, 1).tolist() == [1]
+    assert telling_features(inputs, labels, 3).tolist() == [0, 1, 2]
+    model, result = trained("trees-channels", most_features=1)
+    assert model.kept.tolist() == [1]
+    assert {feature for _, feature in model.gains()} <= {1, None}
+    assert result.test_accuracy > 0.85
+
+
+@pytest.mark.parametrize("is_sparse", [True, False])
+def test_the_variance_between_classes_is_that_of_numpy(is_sparse):
+    rng = np.random.default_rng(0)
+    rows, labels = rng.normal(size=(30, 4)) * (rng.random((30, 4)) < 0.5), rng.integers(0, 3, 30)
+    means = np.stack([rows[labels == c].mean(0) for c in range(3)])[labels]
+    wanted = ((means - rows.mean(0)) ** 2).sum(0) / ((rows - rows.mean(0)) ** 2).sum(0)
+    given = sp.csr_array(rows) if is_sparse else rows
+    np.testing.assert_allclose(variance_between(given, labels), wanted)
 
 
 def test_degrees_without_the_adjacency_are_refused():

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from heterophily.experiments.runner import StudyPlan
     from heterophily.experiments.study import Study
     from heterophily.experiments.table import TableResult
-    from heterophily.runs.job import Executor
+    from heterophily.runs.executors.base import Executor
     from heterophily.runs.stores.base import Store
 
 Names = Annotated[str | None, typer.Option(help="Only these, with commas between.")]

@@ -17,7 +17,7 @@ from heterophily.layers.fitted import Fitted
 from heterophily.layers.inputs import GraphInputs
 from heterophily.models.baseline import Card, check_positive, check_share
 from heterophily.models.options import check_choice, check_count
-from heterophily.models.tree_columns import COLUMNS, column_names, columns_of
+from heterophily.models.tree_columns import COLUMNS, column_names, columns_of, telling_features
 from heterophily.models.tree_labels import FOLDS, draw_folds, label_columns
 from heterophily.training.learner import Learned, Lesson
 from heterophily.training.result import History
@@ -34,6 +34,8 @@ class TreesOptions:
     columns
         Blocks of columns, keys of :data:`~heterophily.models.tree_columns.COLUMNS`: ``"own"`` X,
         ``"low"`` ÂX, ``"high"`` X - ÂX, ``"low-2"`` Â²X, ``"degree"``.
+    most_features
+        Of more features, trees see those that tell the classes of training nodes apart best.
     with_labels
         Whether the trees also see the labels of training nodes one and two edges away
         (:func:`~heterophily.models.tree_labels.label_columns`); they are then bound to the graph
@@ -46,6 +48,7 @@ class TreesOptions:
     """
 
     columns: tuple[str, ...] = ("own",)
+    most_features: int = 128
     with_labels: bool = False
     rounds: int = 500
     depth: int = 6
@@ -59,7 +62,7 @@ class TreesOptions:
         object.__setattr__(self, "columns", tuple(self.columns))
         for block in self.columns:
             check_choice("columns", block, tuple(COLUMNS))
-        for name in ("rounds", "depth", "bins", "patience"):
+        for name in ("most_features", "rounds", "depth", "bins", "patience"):
             check_count(name, getattr(self, name))
         if not isinstance(self.with_labels, bool):
             raise InputError(f"with_labels={self.with_labels!r}; it must be True or False")
@@ -78,11 +81,12 @@ class TreesModel(Fitted):
     card: ClassVar[Card] = Card(
         paper="Chen and Guestrin 2016, XGBoost, section 2; channels as in ACM",
         cost="O(N K log N) for a tree of K columns; once per graph O(E F) for the channels",
-        departs="`trees-channels`: ACM's channels and the degree; `trees-labels`: also the labels "
-        "of neighbours, cross-fitted (both ours)",
+        departs="at most 128 features; `trees-channels`: ACM's channels and the degree; "
+        "`trees-labels`: also the labels of neighbours, cross-fitted (both ours)",
     )
     booster: Tensor
     classes: Tensor
+    kept: Tensor
     labels: Tensor
     fold: Tensor
 
@@ -90,9 +94,10 @@ class TreesModel(Fitted):
         self, options: TreesOptions, *, num_nodes: int, num_features: int, num_classes: int
     ) -> None:
         super().__init__()
-        self.options, self.num_features, self.num_classes = options, num_features, num_classes
+        self.options, self.num_classes = options, num_classes
         self.register_buffer("booster", torch.zeros(0, dtype=torch.uint8))
         self.register_buffer("classes", torch.zeros(0, dtype=torch.int64))
+        self.register_buffer("kept", torch.zeros(0, dtype=torch.int64))
         known = num_nodes if options.with_labels else 0
         self.register_buffer("labels", torch.full((known,), -1))
         self.register_buffer("fold", torch.full((known,), FOLDS))
@@ -105,8 +110,10 @@ class TreesModel(Fitted):
 
     def learn(self, lesson: Lesson) -> Learned:
         """Fit trees to the training nodes; validation nodes say when to stop."""
+        known = np.where(lesson.split.train, lesson.labels, -1)
+        telling = telling_features(lesson.inputs, known, self.options.most_features)
+        self.kept = torch.from_numpy(telling)
         if self.options.with_labels:
-            known = np.where(lesson.split.train, lesson.labels, -1)
             self.labels = torch.from_numpy(known)
             self.fold = torch.from_numpy(draw_folds(lesson.split.train, seed=lesson.seed))
         table = self.table(lesson.inputs)
@@ -135,7 +142,7 @@ class TreesModel(Fitted):
 
     def table(self, inputs: GraphInputs) -> Any:
         """Return the columns of all nodes, (N, K), dense or CSR."""
-        found = columns_of(inputs, self.options.columns)
+        found = columns_of(inputs, self.options.columns, self.kept.cpu().numpy())
         if not self.options.with_labels:
             return found
         labels, fold = (part.cpu().numpy() for part in (self.labels, self.fold))
@@ -155,7 +162,7 @@ class TreesModel(Fitted):
 
     def gains(self) -> Mapping[tuple[str, int | None], float]:
         """Return the share of each column (block, number of the feature or class) in the gain."""
-        names = column_names(self.num_features, self.options.columns)
+        names = column_names(self.kept.tolist(), self.options.columns)
         if self.options.with_labels:
             for step in ("labels", "labels-2"):
                 names += [(step, number) for number in (*range(self.num_classes), None)]

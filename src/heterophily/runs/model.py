@@ -97,7 +97,7 @@ def _own_parts(spec: ModelSpec) -> Iterator[Any]:
     values = [getattr(spec.options, field.name) for field in fields(spec.options)]
     for value in (*values, spec.network):
         part = value.func if isinstance(value, functools.partial) else value
-        if callable(part) and not getattr(part, "__module__", "").startswith(f"{own}."):
+        if callable(part) and not str(getattr(part, "__module__", "")).startswith(f"{own}."):
             yield part
 
 

@@ -61,11 +61,12 @@ class Reading(Asked):
     source: Column | None = None
     target: Column | None = None
     weight: Column | None = None
+    edge_type: Column | None = None
     ignore: list[Column] = Field(default_factory=list, max_length=10_000)
     columns: dict[Column, Annotated[str, Field(max_length=20)]] = Field(
         default_factory=dict, max_length=10_000, description="Kinds of columns, where changed"
     )
-    has_header: bool = True
+    has_header: bool | None = Field(None, description="None: seen from the first lines")
     is_directed: bool = False
 
 

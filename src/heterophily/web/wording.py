@@ -14,6 +14,13 @@ _PHRASES = (
         "choose “leave out” as its kind",
     ),
     (r"name the label column with --label, or pass labels=", "choose the label column"),
+    (
+        r"say which (columns|two) are the ends of an edge with source= and target= \(.*?\)",
+        "choose the ends of the edges",
+    ),
+    (r"say which with node_id= \(--id\)", "choose the column of ids"),
+    (r"weight='.*?' \(--weight\) uses", "the list “weight” uses"),
+    (r"edge_type='.*?' \(--edge-type\) keeps", "the list “type of edge” keeps"),
     (r"pass both source= and target=, or neither", "choose both ends of the edges"),
     (r"or pass node_id=", "or choose the column of ids"),
     (r" \(or pass the delimiter that separates them\)", ""),

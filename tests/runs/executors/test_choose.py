@@ -8,8 +8,9 @@ import pytest
 
 from heterophily.errors import InputError, MissingExtraError, UnknownNameError
 from heterophily.runs.executors.choose import executor_of
+from heterophily.runs.executors.in_process import InProcess
+from heterophily.runs.executors.local import LocalProcesses
 from heterophily.runs.executors.ray import RayCluster
-from heterophily.runs.job import InProcess, LocalProcesses
 
 
 def test_names_and_addresses() -> None:

@@ -9,10 +9,8 @@ from typing import Any
 
 from heterophily.data.encode.kinds import kinds_of
 from heterophily.data.tables.columns import ENDS, IDS, LABELS, WEIGHTS
-from heterophily.data.tables.parquet import ParquetTable
-from heterophily.data.tables.table import Table, suffix_of
-from heterophily.data.tables.text import TextTable
-from heterophily.errors import InputError
+from heterophily.data.tables.open import open_table
+from heterophily.data.tables.table import Table
 
 EXAMPLES = 3
 """Filled cells of a column that are shown."""
@@ -39,20 +37,9 @@ class TablePreview:
     roles: Mapping[str, str]
 
 
-def open_table(path: str | Path, *, delimiter: str | None = None, has_header: bool = True) -> Table:
-    """Open a table by the suffix of its name; nothing but the header is read."""
-    path = Path(path)
-    suffix = suffix_of(path)
-    if not path.is_file():
-        raise InputError(f"{path}: no such file")
-    if suffix == ".parquet":
-        return ParquetTable(path)
-    return TextTable(path, delimiter=delimiter, has_header=has_header)
-
-
 def preview_edges(path: str | Path, **reading: Any) -> TablePreview:
     """Look at a table of edges: well-known names give source, target and weight."""
-    table = open_table(path, **reading)
+    table = open_table(path, "edges", **reading)
     found = _by_name(table.columns)
     ends = next((pair for pair in ENDS if pair[0] in found and pair[1] in found), None)
     roles = {} if ends is None else {"source": found[ends[0]], "target": found[ends[1]]}
@@ -61,7 +48,7 @@ def preview_edges(path: str | Path, **reading: Any) -> TablePreview:
 
 def preview_nodes(path: str | Path, **reading: Any) -> TablePreview:
     """Look at a table of nodes: well-known names give node_id and label."""
-    table = open_table(path, **reading)
+    table = open_table(path, "nodes", **reading)
     found = _by_name(table.columns)
     return _look(table, _first(found, "node_id", IDS) | _first(found, "label", LABELS))
 

@@ -158,6 +158,11 @@ class TextTable:
             self.remarks.append(f"{self.path.name}: no header line, the first one holds numbers")
         if self.has_header:
             start, line = end, line + lines
+            again = bytes(view[start : self._line_end(start)])
+            if len(first) > 1 and again.strip() == line_text.strip().encode():
+                raise InputError(
+                    f"{self.path.name}, line {line}: it repeats the header line; remove it"
+                )
         if bytes(view[start : start + 3]) == _BOM:  # pyarrow would pass over it
             raise InputError(
                 f"{self.path.name}, line {line}: it begins with a byte order mark, which belongs "
@@ -230,6 +235,8 @@ class TextTable:
         found = {name: table.column(name) for name in table.column_names}
         del table
         pa.default_memory_pool().release_unused()  # what the parser no longer needs
+        if any(pa.types.is_binary(column.type) for column in found.values()):
+            self._explain(InputError("not UTF-8 text; save the file as UTF-8"), types, advice)
         if words or cells:
             return found | {name: integers_if_canonical(found[name]) for name in ids}
         doubtful = [name for name in ids if found[name].type != pa.string()]

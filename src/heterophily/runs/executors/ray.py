@@ -35,11 +35,7 @@ if TYPE_CHECKING:
     from heterophily.data.graph import Graph
     from heterophily.runs.run import Run
 
-ENVIRONMENT = {
-    "RAY_USAGE_STATS_ENABLED": "0",
-    "RAY_AUTH_MODE": "token",
-    "RAY_raylet_start_wait_time_s": "180",  # a busy machine needs longer than Ray's 30 s
-}
+ENVIRONMENT = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_AUTH_MODE": "token"}
 """Set for Ray unless the user has set them."""
 
 HANDED_ON = ("HETEROPHILY_ARTEFACTS", "HETEROPHILY_ENGINE_ISA")
@@ -47,6 +43,7 @@ HANDED_ON = ("HETEROPHILY_ARTEFACTS", "HETEROPHILY_ENGINE_ISA")
 
 CONNECT_SECONDS = 60.0
 _ATTEMPTS = 5  # a run whose worker dies is given to another one so often
+_STARTS = 2  # a busy machine may be too slow for Ray once
 _LOOK_SECONDS = 0.5
 _PR_SET_PDEATHSIG = 1
 
@@ -126,12 +123,17 @@ class RayCluster:
             handed = {name: os.environ[name] for name in HANDED_ON if name in os.environ}
             how |= {"address": self.address}
             how |= {"runtime_env": {"env_vars": handed}} if handed else {}
-        try:
-            with _own_modules(is_needed=self.address is None):
-                ray.init(**how)
-        except (ConnectionError, RuntimeError, TimeoutError) as error:
-            raise InputError(f"Ray did not start: {' '.join(str(error).split())}") from error
         self._open.callback(ray.shutdown)
+        for attempt in range(_STARTS):
+            try:
+                with _own_modules(is_needed=self.address is None):
+                    ray.init(**how)
+                return
+            except Exception as error:  # Ray raises that when it is not up after 30 s
+                ray.shutdown()
+                if attempt == _STARTS - 1:
+                    told = " ".join(str(error).split())
+                    raise InputError(f"Ray did not start: {told}") from error
 
     def _close(self) -> None:
         self._graphs.clear()
@@ -157,7 +159,7 @@ class RayCluster:
     def _shared(self, job: Job, runs: Sequence[Run]) -> Any:
         """Put the job into the object store, with graphs that a machine fetches once."""
         ray = _ray()
-        found = {}
+        found: dict[str, Callable[[], Graph]] = {}
         for name in dict.fromkeys(run.graph.content_hash for run in runs):
             if name in job.sources.graphs:
                 if name not in self._graphs:

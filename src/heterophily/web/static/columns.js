@@ -11,6 +11,7 @@ const ROLES = [
   { key: "source", table: "edges", title: "Edge from", none: AUTOMATIC },
   { key: "target", table: "edges", title: "Edge to", none: AUTOMATIC },
   { key: "weight", table: "edges", title: "Weight", none: AUTOMATIC },
+  { key: "edge_type", table: "edges", title: "Type of edge", none: "none" },
 ];
 
 // Returns an element and a function that reads what was chosen. `reading` is what was chosen before.

@@ -11,7 +11,7 @@ export async function graphs(page) {
   const [known, earlier] = await Promise.all([getKnown(), get("/api/graphs")]);
   let chosen = []; // {file, role}
   let form = null; // the columns of chosen tables
-  let hasHeader = true;
+  let hasHeader = null; // not said: seen from the first lines
   const below = h("div", {});
   const input = h("input", { type: "file", multiple: true, class: "hidden", id: "files", tabindex: -1, onchange: () => take(input.files) });
   const zone = h("div", { class: "drop" },
@@ -67,7 +67,7 @@ export async function graphs(page) {
       fewer.role = "nodes";
     }
     input.value = "";
-    hasHeader = true;
+    hasHeader = null;
     look();
   }
 
@@ -88,7 +88,7 @@ export async function graphs(page) {
   }
 
   function stage(problem) {
-    const header = h("input", { type: "checkbox", id: "has-header", checked: hasHeader, onchange: () => { hasHeader = header.checked; look(); } });
+    const header = h("input", { type: "checkbox", id: "has-header", checked: hasHeader ?? true, onchange: () => { hasHeader = header.checked; look(); } });
     const isTables = chosen.every(({ role }) => role !== "graph");
     replace(below, h("section", { class: "card", "aria-label": "Chosen files", style: { marginTop: "1.1rem" } },
       h("h2", {}, "Chosen files"),
