@@ -235,34 +235,40 @@ class Nodes:
     def __init__(self, hosts: Hosts, folder: str) -> None:
         self.hosts, self.folder, self.port = hosts, folder, free_port()
         self.orphans: list[int] = []
-        self.head = self.start(1, "--head", f"--port={self.port}", "--include-dashboard=false")
-        self.second = self.start(2, f"--address={hosts.head}:{self.port}")
+        self.started: list[subprocess.Popen[bytes]] = []
 
-    def start(self, number: int, *words: str) -> subprocess.Popen[bytes]:
+    def start_both(self) -> None:
+        self.start(1, "--head", f"--port={self.port}", "--include-dashboard=false")
+        self.start(2, f"--address={self.hosts.head}:{self.port}")
+
+    def start(self, number: int, *words: str) -> None:
         address = (self.hosts.head, self.hosts.second)[number - 1]
         program = [*self.hosts.within(number), str(Path(sys.executable).with_name("ray")), "start"]
         how = [f"--node-ip-address={address}", "--num-cpus=1", "--disable-usage-stats", "--block"]
         if number == 1:
             how += [f"--temp-dir={self.folder}"]
-        with open(f"{self.folder}/node{number}.log", "ab") as log:
-            node = subprocess.Popen([*program, *words, *how], stdout=log, stderr=log)
-        deadline = time.monotonic() + 180
-        while not any(name_of(pid) == "raylet" for pid in children(node.pid)):
-            if node.poll() is not None or time.monotonic() > deadline:
-                raise SystemExit(Path(f"{self.folder}/node{number}.log").read_text())
-            time.sleep(0.2)
-        time.sleep(3)  # the raylet registers
-        return node
+        log = Path(f"{self.folder}/node{number}.log")
+        for _ in range(4):  # Ray gives up after 30 s, too early for a busy machine
+            with log.open("wb") as stream:
+                node = subprocess.Popen([*program, *words, *how], stdout=stream, stderr=stream)
+            self.started.append(node)
+            while node.poll() is None:
+                if "Ray runtime started" in log.read_text():
+                    return
+                time.sleep(0.2)
+            self.stop(self.started.pop())
+        raise SystemExit(log.read_text())
 
     def kill_second(self) -> None:
         """Kill the raylet of the second host; another node takes its place."""
-        below = children(self.second.pid)
+        second = self.started.pop()
+        below = children(second.pid)
         raylet = next(pid for pid in below if name_of(pid) == "raylet")
         self.orphans += [pid for pid in below if pid != raylet]
         os.kill(raylet, signal.SIGKILL)
         left_after(self.orphans)
-        self.stop(self.second)
-        self.second = self.start(2, f"--address={self.hosts.head}:{self.port}")
+        self.stop(second)
+        self.start(2, f"--address={self.hosts.head}:{self.port}")
 
     def stop(self, node: subprocess.Popen[bytes]) -> None:
         for pid in [*children(node.pid), node.pid]:
@@ -282,9 +288,10 @@ def ray_nodes(hosts: Hosts) -> Iterator[Nodes]:
     with tempfile.TemporaryDirectory(prefix="ray-", dir="/tmp") as folder:
         nodes = Nodes(hosts, folder)
         try:
+            nodes.start_both()
             yield nodes
         finally:
-            for node in (nodes.second, nodes.head):
+            for node in reversed(nodes.started):
                 nodes.stop(node)
 
 

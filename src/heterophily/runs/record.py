@@ -160,5 +160,7 @@ def versions() -> dict[str, str]:
 
 
 def command_line() -> str:
-    """Return the command of this process, without the folder of the program."""
-    return " ".join([Path(sys.argv[0]).name, *sys.argv[1:]])
+    """Return the command of this process, without the folder of the program and passwords."""
+    from heterophily.runs.stores.url import without_password
+
+    return without_password(" ".join([Path(sys.argv[0]).name, *sys.argv[1:]]))

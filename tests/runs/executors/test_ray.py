@@ -119,7 +119,8 @@ def test_safe_defaults(cluster: RayCluster, store: Store) -> None:
     import ray
 
     complete_with(PretendJob(store.url), [some_run(0)], store=store, executor=cluster)
-    assert ENVIRONMENT == {"RAY_USAGE_STATS_ENABLED": "0", "RAY_AUTH_MODE": "token"}
+    assert ENVIRONMENT["RAY_USAGE_STATS_ENABLED"] == "0"
+    assert ENVIRONMENT["RAY_AUTH_MODE"] == "token"
     assert all(os.environ[name] == value for name, value in ENVIRONMENT.items())
     assert len(os.environ["RAY_AUTH_TOKEN"]) >= 32
     assert not ray._private.worker._global_node.webui_url

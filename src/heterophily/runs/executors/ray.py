@@ -43,6 +43,7 @@ HANDED_ON = ("HETEROPHILY_ARTEFACTS", "HETEROPHILY_ENGINE_ISA")
 
 CONNECT_SECONDS = 60.0
 _ATTEMPTS = 5  # a run whose worker dies is given to another one so often
+_STARTS = 2  # a busy machine may be too slow for Ray once
 _LOOK_SECONDS = 0.5
 _PR_SET_PDEATHSIG = 1
 
@@ -82,10 +83,11 @@ class RayCluster:
         try:
             self._connect(len(runs))
             self._check_store(job.store)
-            return _Round(self._shared(job, runs), self._slots).execute(runs, tick)
+            return _Round(job, self._shared(job, runs), self._slots).execute(runs, tick)
         except KeyboardInterrupt:
             return Execution(interrupted=True)
         finally:
+            job.close()
             if not self._is_kept:
                 self._close()
 
@@ -121,12 +123,17 @@ class RayCluster:
             handed = {name: os.environ[name] for name in HANDED_ON if name in os.environ}
             how |= {"address": self.address}
             how |= {"runtime_env": {"env_vars": handed}} if handed else {}
-        try:
-            with _own_modules(is_needed=self.address is None):
-                ray.init(**how)
-        except (ConnectionError, RuntimeError, TimeoutError) as error:
-            raise InputError(f"Ray did not start: {' '.join(str(error).split())}") from error
         self._open.callback(ray.shutdown)
+        for attempt in range(_STARTS):
+            try:
+                with _own_modules(is_needed=self.address is None):
+                    ray.init(**how)
+                return
+            except Exception as error:  # Ray raises that when it is not up after 30 s
+                ray.shutdown()
+                if attempt == _STARTS - 1:
+                    told = " ".join(str(error).split())
+                    raise InputError(f"Ray did not start: {told}") from error
 
     def _close(self) -> None:
         self._graphs.clear()
@@ -178,9 +185,9 @@ class SharedGraph:
 class _Round:
     """Hands out runs, hears replies, and hands out again what died."""
 
-    def __init__(self, job: Any, slots: Any) -> None:
+    def __init__(self, job: Job, shared: Any, slots: Callable[[], int]) -> None:
         self.ray = _ray()
-        self.job, self.slots = job, slots
+        self.job, self.shared, self.slots = job, shared, slots
         self.execution = Execution()
         self.attempts: Counter[str] = Counter()
         self.task = self.ray.remote(num_cpus=1, max_retries=0)(work)
@@ -192,7 +199,7 @@ class _Round:
                 while waiting and len(flying) < self.slots():
                     run = waiting.popleft()
                     self.attempts[run.key] += 1
-                    flying[self.task.remote([self.job], run)] = run
+                    flying[self.task.remote([self.shared], run)] = run
                 done, _ = self.ray.wait(list(flying), timeout=_LOOK_SECONDS)
                 for reference in done:
                     run = flying.pop(reference)
@@ -224,6 +231,8 @@ class _Round:
             return True
         if isinstance(reply, HeterophilyError):
             raise reply
+        if reply.trained is not None:  # the store is in the memory of this process
+            self.job.commit(run, reply.trained)
         self.execution.note(reply)
         return True
 
