@@ -70,24 +70,31 @@ cross: $(READY)
 fuzz: $(READY)
 	@echo "== fuzz (fixed seed; a few minutes)"
 	$(BIN)/python tests/fuzz/run.py --keep fuzz-failures
+	$(BIN)/python tests/fuzz/guided.py --keep fuzz-failures
+
+# Tools of the tests are as new as they come: they are not what a user installs.
+TEST_TOOLS   = httpx hypothesis pytest pytest-xdist
+LOWEST_TESTS ?= tests/data tests/metrics tests/layers tests/evaluation tests/models
 
 # A lock file with the sha256 of every file: made by `make lock`, used by `make setup-locked`.
-lock: $(READY)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check pip-tools
-	$(BIN)/python -m piptools compile --quiet --generate-hashes --allow-unsafe --strip-extras \
-	  --constraint constraints.txt --extra dev --no-emit-index-url --no-emit-trusted-host \
-	  --output-file requirements.lock pyproject.toml
+lock:
+	$(PYTHON) -m venv .venv-tools
+	.venv-tools/bin/python -m pip install --quiet --disable-pip-version-check uv
+	.venv-tools/bin/python benchmarks/lock.py
 
 setup-locked:
 	@test -f requirements.lock || { echo "error: there is no requirements.lock; run make lock" >&2; exit 2; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt torch
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	$(BIN)/python -m pip check
 	@touch $(READY)
 
 audit: $(READY)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check pip-audit
-	$(BIN)/python -m pip_audit --skip-editable
+	$(PYTHON) -m venv .venv-tools
+	.venv-tools/bin/python -m pip install --quiet --disable-pip-version-check pip-audit
+	.venv-tools/bin/python -m pip_audit --skip-editable --path $$($(BIN)/python -c 'import site; print(site.getsitepackages()[0])')
 
 sbom: $(READY)
 	$(BIN)/python benchmarks/sbom.py --out sbom.json
@@ -95,8 +102,8 @@ sbom: $(READY)
 lowest:
 	$(PYTHON) -m venv .venv-lowest
 	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check \
-	  -c $$($(PYTHON) benchmarks/lowest.py --out .venv-lowest/lowest.txt) -e '.[dev]'
-	.venv-lowest/bin/python -m pytest -n 2 --dist loadgroup
+	  -c $$($(PYTHON) benchmarks/lowest.py --out .venv-lowest/lowest.txt) -e '.[pyg,tune,web]' $(TEST_TOOLS)
+	.venv-lowest/bin/python -m pytest -n 2 --dist loadgroup $(LOWEST_TESTS)
 
 clean:
-	rm -rf $(VENV) .venv-lowest fuzz-failures .mypy_cache .ruff_cache .pytest_cache .hypothesis site
+	rm -rf $(VENV) .venv-lowest .venv-tools fuzz-failures .mypy_cache .ruff_cache .pytest_cache .hypothesis site

@@ -1,158 +1,324 @@
-"""Kill a study at random moments and see that nothing is lost, repeated or left behind.
+"""Kill a sweep at random moments and see that nothing is lost, repeated or left behind.
 
-Real trainings (the ablation rows on texas and cornell), one or more commands at once on one store,
-``kill -9`` of commands and workers at random moments; at the end the store is compared, bit for
-bit, with that of an undisturbed command.
+Three set-ups, each with ``kill -9`` of whatever works; at the end every record is compared, bit for
+bit, with those of a sequential run:
 
-    python benchmarks/kill_campaign.py                       # 100 kills
-    python benchmarks/kill_campaign.py --kills 20 --commands 2 --repeats 4
+- ``processes``: a command with worker processes on a SQLite store; commands and workers die.
+- ``drivers``: two commands beside each other on one SQLite store; commands and workers die.
+- ``ray``: two machines (network namespaces) with a raylet each, a PostgreSQL server on a third
+  address, two drivers; workers, drivers and a raylet die. Needs root, ``ip`` and PostgreSQL.
+
+    python benchmarks/kill_campaign.py                              # 300 kills: 100 of each set-up
+    python benchmarks/kill_campaign.py --setups ray --kills 40
+    python benchmarks/kill_campaign.py --setups processes --real    # real trainings on texas
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
 import os
 import random
+import secrets
 import signal
 import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-from heterophily.runs.stores.url import open_store
+TESTS = Path(__file__).resolve().parents[1] / "tests"
+sys.path.insert(0, str(TESTS))
+
+from postgres_server import free_port, postgres_server  # noqa: E402
+from processes import children, is_alive  # noqa: E402
+from runs.pretend import some_record  # noqa: E402
+
+from heterophily.runs.stores.base import Store  # noqa: E402
+from heterophily.runs.stores.url import open_store  # noqa: E402
 
 COMMAND = "from heterophily.cli.app import main; import sys; sys.exit(main())"
+ORPHAN_SECONDS = 10.0
 
 
 class Campaign:
-    def __init__(self, arguments: argparse.Namespace, folder: Path) -> None:
-        self.arguments, self.folder = arguments, folder
+    """Drivers on one store, and somebody who kills them and their workers."""
+
+    def __init__(self, arguments: argparse.Namespace, store: str, drivers: int) -> None:
+        self.arguments, self.url, self.count = arguments, store, drivers
         self.rng = random.Random(arguments.seed)
         self.killed: Counter[str] = Counter()
-        self.orphans = 0
+        self.orphans: list[int] = []
+        self.executor: list[str] = []
+        self.within: list[str] = []
+        self.also: dict[str, Callable[[], None]] = {}  # what else may die, each once
 
-    def start(self, name: str) -> subprocess.Popen[bytes]:
+    def start(self) -> subprocess.Popen[bytes]:
         chosen = self.arguments
+        words = [str(TESTS / "runs" / "pretend_driver.py"), self.url, str(chosen.runs)]
+        words += [str(chosen.workers), *self.executor]
+        if chosen.real:
+            words = ["-c", COMMAND, "paper", "table", "ablation", "--store", self.url]
+            words += ["--datasets", "texas,cornell", "--models", "acm-gcn,acm-gcn[low],acmii-gcn"]
+            words += ["--workers", str(chosen.workers), "--engine", "torch", "--repeats", "10"]
+            words += ["--executor", *self.executor] if self.executor else []
         return subprocess.Popen(
-            [
-                *(sys.executable, "-c", COMMAND, "paper", "table", "ablation"),
-                *("--datasets", chosen.datasets, "--models", chosen.models),
-                *("--repeats", str(chosen.repeats), "--workers", str(chosen.workers)),
-                *("--engine", chosen.engine, "--store", str(self.folder / name)),
-            ],
+            [*self.within, sys.executable, *words],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
 
-    def disturb(self) -> None:
-        commands = [self.start("disturbed.sqlite") for _ in range(self.arguments.commands)]
+    def disturb(self, store: Store) -> None:
+        drivers = [self.start() for _ in range(self.count)]
+        others = list(self.also.items())
         while self.killed.total() < self.arguments.kills:
-            if self.rng.random() < 0.8:  # else perhaps while it is still importing
-                self.wait_for_a_start(commands)
+            self.wait_for_a_start(store, drivers)
             time.sleep(self.rng.uniform(0.0, self.arguments.pause))
-            number = self.rng.randrange(len(commands))
-            command = commands[number]
-            below = children(command.pid)
-            if command.poll() == 0:
-                print("everything was finished before the last kill; raise --repeats")
+            number = self.rng.randrange(len(drivers))
+            driver, draw = drivers[number], self.rng.random()
+            if driver.poll() == 0 and all(other.poll() == 0 for other in drivers):
+                print("everything was finished before the last kill; raise --runs")
                 break
-            if command.poll() is not None:  # gave a run up: its worker was killed twice
-                commands[number] = self.start("disturbed.sqlite")
-            elif below and self.rng.random() < 0.5:
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(self.rng.choice(below), signal.SIGKILL)
-                    self.killed["worker"] += 1
+            if others and self.killed.total() >= self.arguments.kills // 2:
+                name, kill = others.pop()
+                kill()
+                self.killed[name] += 1
+            elif driver.poll() is not None:
+                drivers[number] = self.start()
+            elif draw < 0.7:
+                self.kill_a_worker(store)
             else:
-                command.kill()
-                command.wait()
-                self.killed["command"] += 1
-                self.orphans += left_after(below, 2.0)
-                commands[number] = self.start("disturbed.sqlite")
-        for command in commands:
-            below = children(command.pid)
-            command.kill()
-            command.wait()
-            self.orphans += left_after(below, 2.0)
+                below = children(driver.pid)
+                driver.kill()
+                driver.wait()
+                self.killed["driver"] += 1
+                self.orphans += left_after(below)
+                drivers[number] = self.start()
+        for driver in drivers:
+            below = children(driver.pid)
+            driver.kill()
+            driver.wait()
+            self.orphans += left_after(below)
 
-    def wait_for_a_start(self, commands: list[subprocess.Popen[bytes]]) -> None:
-        before = self.starts()
-        while self.starts() == before and all(command.poll() is None for command in commands):
-            time.sleep(0.1)
+    def kill_a_worker(self, store: Store) -> None:
+        """Kill the process that began a run last, if it still works on it."""
+        begun = [start for start in store.starts() if start.finish is None]
+        if begun:
+            pid = int(self.rng.choice(begun[-4:]).place.rpartition(":")[2])
+            if pid != os.getpid() and is_alive(pid):
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+                    self.killed["worker"] += 1
 
-    def starts(self) -> int:
-        path = self.folder / "disturbed.sqlite"
-        if not path.exists():
-            return 0
-        with open_store(path, is_checked=False) as store:
-            return len(store.starts())
+    def wait_for_a_start(self, store: Store, drivers: list[subprocess.Popen[bytes]]) -> None:
+        before = len(store.starts())
+        while len(store.starts()) == before and any(one.poll() is None for one in drivers):
+            time.sleep(0.05)
 
-    def finish(self, name: str) -> float:
+    def report(self, store: Store) -> bool:
         began = time.monotonic()
-        for _ in range(5):  # a command gives a run up when its worker was killed twice
-            if self.start(name).wait() == 0:
-                return time.monotonic() - began
-        raise SystemExit("the undisturbed command failed")
+        for _ in range(5):  # a driver gives a run up when its worker was killed too often
+            if self.start().wait() == 0:
+                break
+        seconds = time.monotonic() - began
+        answers = self.expected()
+        starts = store.starts()
+        repeated = sum(start.is_repeated for start in starts)
+        is_equal = store.answers() == answers
+        print(f"  killed {dict(self.killed)}; the last driver took {seconds:.0f} s")
+        print(f"  {len(store)} runs, equal bit for bit to a sequential run: {is_equal}")
+        print(f"  starts {len(starts)}, of finished runs: {repeated}")
+        print(f"  processes alive {ORPHAN_SECONDS:.0f} s after their parent: {len(self.orphans)}")
+        return is_equal and not repeated and not self.orphans
 
-    def report(self) -> int:
-        seconds = self.finish("disturbed.sqlite")
-        print(f"killed {dict(self.killed)}; the last command took {seconds:.0f} s")
-        seconds = self.finish("reference.sqlite")
-        with (
-            open_store(self.folder / "disturbed.sqlite") as store,
-            open_store(self.folder / "reference.sqlite") as reference,
-        ):
-            is_equal = store.answers() == reference.answers()
-            starts = store.starts()
-            repeated = sum(start.is_repeated for start in starts)
-            print(f"{len(store)} runs, {len(reference)} undisturbed in {seconds:.0f} s")
-            print(f"answers equal bit for bit: {is_equal}")
-            print(f"starts {len(starts)}, of them after the run was finished: {repeated}")
-            print(f"processes alive two seconds after their command died: {self.orphans}")
-        return 0 if is_equal and not repeated and not self.orphans else 1
-
-
-def children(pid: int) -> list[int]:
-    try:
-        tasks = list(Path(f"/proc/{pid}/task").iterdir())
-        found = [int(child) for task in tasks for child in (task / "children").read_text().split()]
-    except OSError:
-        return []
-    return found + [below for child in found for below in children(child)]
+    def expected(self) -> str:
+        if not self.arguments.real:
+            with open_store("memory:") as reference:
+                reference.add_all(map(some_record, range(self.arguments.runs)))
+                return reference.answers()
+        with tempfile.TemporaryDirectory() as folder:
+            alone = Campaign(argparse.Namespace(**{**vars(self.arguments), "workers": 1}), "", 1)
+            alone.url = f"{folder}/sequential.sqlite"
+            alone.start().wait()
+            with open_store(alone.url) as reference:
+                return reference.answers()
 
 
-def is_alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    except OSError:
-        return False
-
-
-def left_after(pids: list[int], seconds: float) -> int:
-    deadline = time.monotonic() + seconds
+def left_after(pids: list[int]) -> list[int]:
+    deadline = time.monotonic() + ORPHAN_SECONDS
     while any(map(is_alive, pids)) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    return sum(map(is_alive, pids))
+        time.sleep(0.05)
+    return [pid for pid in pids if is_alive(pid)]
+
+
+def on_sqlite(arguments: argparse.Namespace, drivers: int) -> bool:
+    with tempfile.TemporaryDirectory() as folder:
+        campaign = Campaign(arguments, f"{folder}/runs.sqlite", drivers)
+        with open_store(campaign.url) as store:
+            campaign.disturb(store)
+            return campaign.report(store)
+
+
+def processes(arguments: argparse.Namespace) -> bool:
+    return on_sqlite(arguments, 1)
+
+
+def drivers(arguments: argparse.Namespace) -> bool:
+    return on_sqlite(arguments, 2)
+
+
+def on_ray(arguments: argparse.Namespace) -> bool:
+    with ExitStack() as stack:
+        hosts = stack.enter_context(two_hosts())
+        server = stack.enter_context(postgres_server(hosts.server, hosts.within(0)))
+        nodes = stack.enter_context(ray_nodes(hosts))
+        there = server.database()
+        campaign = Campaign(arguments, there, 2)
+        campaign.executor = [f"ray://{hosts.head}:{nodes.port}"]
+        campaign.within = hosts.within(1)
+        campaign.also = {"raylet": nodes.kill_second}
+        with open_store(f"{there}?host={server.folder}") as store:  # by its socket
+            campaign.disturb(store)
+            workers = {int(start.place.rpartition(":")[2]) for start in store.starts()}
+            campaign.orphans += left_after([*nodes.orphans, *workers])
+            return campaign.report(store)
+
+
+class Hosts:
+    """A network that nobody else sees: a server and two machines, each a network namespace."""
+
+    server, head, second = "10.203.0.1", "10.203.0.2", "10.203.0.3"
+
+    def __init__(self) -> None:
+        self.names = [f"het{os.getpid()}{letter}" for letter in "sab"]
+
+    def within(self, number: int) -> list[str]:
+        """Return the words that run a command in a namespace: 0 the server, 1 and 2 the hosts."""
+        return ["ip", "netns", "exec", self.names[number]]
+
+    def make(self) -> None:
+        server, *others = self.names
+        for name in self.names:
+            ip("netns", "add", name)
+            ip("-n", name, "link", "set", "lo", "up")
+        ip("-n", server, "link", "add", "bridge", "type", "bridge")
+        for name, address in zip(others, (self.head, self.second), strict=True):
+            there = f"v{name[-5:]}"
+            ip("-n", name, "link", "add", "eth0", "type", "veth", "peer", there, "netns", server)
+            ip("-n", server, "link", "set", there, "master", "bridge", "up")
+            ip("-n", name, "addr", "add", f"{address}/24", "dev", "eth0")
+            ip("-n", name, "link", "set", "eth0", "up")
+        ip("-n", server, "addr", "add", f"{self.server}/24", "dev", "bridge")
+        ip("-n", server, "link", "set", "bridge", "up")
+
+
+def ip(*words: str) -> None:
+    subprocess.run(["ip", *words], check=True)
+
+
+@contextmanager
+def two_hosts() -> Iterator[Hosts]:
+    hosts = Hosts()
+    try:
+        hosts.make()
+        yield hosts
+    finally:
+        for name in hosts.names:
+            subprocess.run(["ip", "netns", "delete", name], check=False)
+
+
+class Nodes:
+    """A raylet on each host, one core each."""
+
+    def __init__(self, hosts: Hosts, folder: str) -> None:
+        self.hosts, self.folder, self.port = hosts, folder, free_port()
+        self.orphans: list[int] = []
+        self.head = self.start(1, "--head", f"--port={self.port}", "--include-dashboard=false")
+        self.second = self.start(2, f"--address={hosts.head}:{self.port}")
+
+    def start(self, number: int, *words: str) -> subprocess.Popen[bytes]:
+        address = (self.hosts.head, self.hosts.second)[number - 1]
+        program = [*self.hosts.within(number), str(Path(sys.executable).with_name("ray")), "start"]
+        how = [f"--node-ip-address={address}", "--num-cpus=1", "--disable-usage-stats", "--block"]
+        if number == 1:
+            how += [f"--temp-dir={self.folder}"]
+        with open(f"{self.folder}/node{number}.log", "ab") as log:
+            node = subprocess.Popen([*program, *words, *how], stdout=log, stderr=log)
+        deadline = time.monotonic() + 180
+        while not any(name_of(pid) == "raylet" for pid in children(node.pid)):
+            if node.poll() is not None or time.monotonic() > deadline:
+                raise SystemExit(Path(f"{self.folder}/node{number}.log").read_text())
+            time.sleep(0.2)
+        time.sleep(3)  # the raylet registers
+        return node
+
+    def kill_second(self) -> None:
+        """Kill the raylet of the second host; another node takes its place."""
+        below = children(self.second.pid)
+        raylet = next(pid for pid in below if name_of(pid) == "raylet")
+        self.orphans += [pid for pid in below if pid != raylet]
+        os.kill(raylet, signal.SIGKILL)
+        left_after(self.orphans)
+        self.stop(self.second)
+        self.second = self.start(2, f"--address={self.hosts.head}:{self.port}")
+
+    def stop(self, node: subprocess.Popen[bytes]) -> None:
+        for pid in [*children(node.pid), node.pid]:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        node.wait()
+
+
+def name_of(pid: int) -> str:
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/comm").read_text().strip()
+    return ""
+
+
+@contextmanager
+def ray_nodes(hosts: Hosts) -> Iterator[Nodes]:
+    with tempfile.TemporaryDirectory(prefix="ray-", dir="/tmp") as folder:
+        nodes = Nodes(hosts, folder)
+        try:
+            yield nodes
+        finally:
+            for node in (nodes.second, nodes.head):
+                nodes.stop(node)
+
+
+SETUPS = {"processes": processes, "drivers": drivers, "ray": on_ray}
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--kills", default=100, type=int)
-    parser.add_argument("--commands", default=1, type=int, help="commands at once on one store")
+    parser.add_argument("--setups", default=",".join(SETUPS), help="with commas between")
+    parser.add_argument("--kills", default=300, type=int, help="shared by the set-ups")
+    parser.add_argument("--runs", default=200, type=int)
     parser.add_argument("--workers", default=2, type=int)
-    parser.add_argument("--repeats", default=10, type=int)
-    parser.add_argument("--pause", default=3.0, type=float, help="longest time between kills, s")
-    parser.add_argument("--datasets", default="texas,cornell")
-    parser.add_argument("--models", default="acm-gcn,acm-gcn[low],acm-gcn[sum],acmii-gcn")
-    parser.add_argument("--engine", default="torch")
+    parser.add_argument("--nap", default=0.5, type=float, help="seconds of a pretended training")
+    parser.add_argument("--pause", default=0.5, type=float, help="longest time between kills, s")
+    parser.add_argument("--real", action="store_true", help="train instead of napping")
     parser.add_argument("--seed", default=0, type=int)
     arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        campaign = Campaign(arguments, Path(folder))
-        campaign.disturb()
-        return campaign.report()
+    os.environ |= {
+        "PRETEND_SECONDS": str(arguments.nap),
+        "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
+        "RAY_USAGE_STATS_ENABLED": "0",
+        "RAY_AUTH_MODE": "token",
+        "RAY_AUTH_TOKEN": secrets.token_hex(32),
+        "RAY_health_check_period_ms": "1000",
+        "RAY_health_check_timeout_ms": "2000",
+        "RAY_health_check_failure_threshold": "3",
+    }
+    names = arguments.setups.split(",")
+    arguments.kills //= len(names)
+    verdicts = []
+    for name in names:
+        print(f"{name}: {arguments.kills} kills, {arguments.runs} runs", flush=True)
+        verdicts.append(SETUPS[name](arguments))
+    return 0 if all(verdicts) else 1
 
 
 if __name__ == "__main__":

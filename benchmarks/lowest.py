@@ -8,6 +8,7 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+EXTRAS = ("pyg", "tune", "web")  # what users install; tools of the developers are left alone
 
 
 def main() -> None:
@@ -16,7 +17,7 @@ def main() -> None:
     given = parser.parse_args()
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     extras = project["optional-dependencies"]
-    wanted = [*project["dependencies"], *(name for part in extras.values() for name in part)]
+    wanted = [*project["dependencies"], *(name for part in EXTRAS for name in extras[part])]
     lines = set()
     for requirement in wanted:
         plain, _, marker = requirement.partition(";")

@@ -18,14 +18,13 @@ MAY_IMPORT = {
     "evaluation": {"evaluation", "data"},
     "diagnosis": {"diagnosis", "page", "evaluation", "metrics", "filters", "data"},
     "layers": {"layers", "filters", "data"},
-    # of the trainer, one file: how a model that fits itself is taught
     "models": {
         "models",
         "layers",
         "filters",
         "evaluation",
         "data",
-        "training.learner",
+        "training.learner",  # how a model that fits itself is taught, and what it tells
         "training.result",
     },
     "training": {"training", "data", "engine"},  # the engine, when asked for it

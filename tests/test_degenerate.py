@@ -81,6 +81,8 @@ def test_every_command_answers(kind: str, run: Any, capsys: pytest.CaptureFixtur
         ["predict", "model", "odd.npz", "--out", "predictions.csv"],
         ["explain", "model", "odd.npz", "--node", "0"],
         ["report", "odd.npz", "--models", MODELS, *TRAINED],
+        ["compare", "odd.npz", "--models", "mlp-2,acm-gcn++", "--repeats", "2", "--workers", "1"],
+        ["tune", "acm-gcn", "odd.npz", "--repeats", "1", "--trials", "1", "--workers", "1"],
     ]
     for command in commands:
         code = run(*command)
@@ -105,6 +107,14 @@ def test_every_figure_answers(kind: str, run: Any, capsys: pytest.CaptureFixture
         code = run(*command, *(TRAINED if figure.models else []))
         printed = capsys.readouterr()
         assert code == 0 or printed.err.startswith("error: "), (name, printed)
+
+
+@pytest.mark.parametrize("kind", ["one constant column", "no label", "one node", "no edge"])
+def test_auto_answers(kind: str, run: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    write_npz(GRAPHS[kind](), "odd.npz")
+    code = run("train", "auto", "odd.npz", "--minutes", "0.01", "--workers", "1")
+    printed = capsys.readouterr()
+    assert code == 0 or printed.err.startswith("error: "), printed
 
 
 @pytest.mark.parametrize("kind", GRAPHS)

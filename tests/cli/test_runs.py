@@ -76,3 +76,21 @@ def test_reading_commands_make_no_store(tmp_path: Path) -> None:
         result = runner.invoke(app, [*arguments, "--store", str(path)])
         assert "there is no store here" in str(result.exception)
     assert not list(tmp_path.iterdir())
+
+
+def test_check_salvage_and_backup(store: str, tmp_path: Path) -> None:
+    assert output("check", "--store", store) == "3 runs are intact\n"
+    assert output("migrate", "--store", store).endswith("up to date\n")
+    copy, saved = tmp_path / "copy.sqlite", tmp_path / "saved.sqlite"
+    assert output("backup", str(copy), "--store", store) == f"copied 3 runs to {copy}\n"
+    assert output("salvage", str(saved), "--store", store) == f"took 3 intact runs to {saved}\n"
+    content = bytearray(Path(store).read_bytes())
+    place = content.index(b"stopped")
+    content[place] ^= 1
+    Path(store).write_bytes(content)
+    result = runner.invoke(app, ["check", "--store", store])
+    assert result.exit_code == 1
+    assert "2 runs are intact\n1 are damaged (" in result.stdout
+    again = tmp_path / "again.sqlite"
+    assert output("salvage", str(again), "--store", store) == f"took 2 intact runs to {again}\n"
+    assert "1 new, 2 known" in output("merge", str(copy), "--store", str(again))

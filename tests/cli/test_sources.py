@@ -93,7 +93,8 @@ def test_words_become_the_same_source_again(tables: list[str]) -> None:
         edges=Path("e.csv"),
         ignore="a,b",
         columns=["zip=category"],
-        no_header=True,
+        header=False,
+        edge_type="kind",
         directed=False,
         self_loops=True,
     )
@@ -102,6 +103,7 @@ def test_words_become_the_same_source_again(tables: list[str]) -> None:
         ignore=("a", "b"),
         columns={"zip": "category"},
         has_header=False,
+        edge_type="kind",
         direction="drop",
         self_loops="keep",
     )

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from heterophily import Graph
+from heterophily import Graph, Split, from_scipy
 from heterophily.data.npz import read_npz
 from heterophily.errors import InputError
 
@@ -92,3 +92,38 @@ def test_weights_that_overflow_when_merged_are_refused() -> None:
 def test_a_truth_value_is_one_truth_value(tmp_path: Path, field: str, value: Any) -> None:
     with pytest.raises(InputError, match=field):
         _read(tmp_path / "a.npz", {field: value})
+
+
+SMALL = {"i1": 100, "u1": 200, "i2": 30_000, "u2": 60_000, "i4": 2**30, "u4": 2**31, "u8": 2**40}
+
+
+def _stored_twice(kind: str, layout: str) -> sp.csr_array | sp.coo_array:
+    """Return entry (0, 1), stored twice, and (1, 0), each the largest round value of its type."""
+    values = np.full(4, SMALL[kind]).astype(kind)
+    if layout == "coo":
+        return sp.coo_array((values, ([0, 0, 1, 1], [1, 1, 0, 0])), shape=(2, 2))
+    return sp.csr_array((values, [1, 1, 0, 0], [0, 2, 4]), shape=(2, 2))
+
+
+@pytest.mark.parametrize("kind", SMALL)
+@pytest.mark.parametrize("layout", ["coo", "csr"])
+def test_entries_stored_twice_add_up_and_never_wrap_around(kind: str, layout: str) -> None:
+    matrix, total = _stored_twice(kind, layout), 2.0 * SMALL[kind]
+    wanted = [[0.0, total], [total, 0.0]]
+    assert from_scipy(matrix).adjacency.toarray().tolist() == wanted
+    assert Graph(matrix).adjacency.toarray().tolist() == wanted
+    features = Graph.from_edges([0], [1], features=matrix).features
+    assert features.toarray().tolist() == wanted
+    weight = matrix.data[:2]
+    assert Graph.from_edges([0, 0], [1, 1], weight=weight).adjacency.toarray()[0, 1] == total
+
+
+@pytest.mark.parametrize("kind", ["u1", "i1", "f4"])
+def test_masks_of_another_type_than_truth_are_refused_and_not_read_as_node_numbers(
+    kind: str,
+) -> None:
+    masks = [np.array(mask).astype(kind) for mask in ([1, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1])]
+    with pytest.raises(InputError):
+        Split(*masks)
+    with pytest.raises(InputError):
+        Split.from_parts(*masks, num_nodes=4)

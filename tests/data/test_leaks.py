@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from heterophily.data.leaks import SAMPLE, leak_remarks, tells_label
+from heterophily.data.leaks import SAMPLE, LeakDetector, leak_remarks, tells_label
 from heterophily.data.tables import read_tables
 
 TWO = np.repeat([0, 1], 50)
@@ -108,3 +108,10 @@ def test_tables_carry_the_warning(tmp_path: Path) -> None:
         "warning: feature 'banned' tells the class of nearly every node by itself; leave it out if "
         "it was made from the label"
     ]
+
+
+def test_a_huge_label_costs_no_memory() -> None:
+    """Labels were counted up to the largest: 2**40 of them for one node."""
+    labels = np.where(np.arange(60) % 2, 2**40, 7)
+    assert LeakDetector(labels).columns(labels[:, None] * 1.0) == [0]
+    assert LeakDetector(np.array([2**62, 1, 1])).columns(np.eye(3)) == []

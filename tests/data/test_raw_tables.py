@@ -212,7 +212,7 @@ def test_every_repeated_id_is_named(read: Read) -> None:
 def test_every_unknown_end_is_named_up_to_twenty(tmp_path: Path) -> None:
     edges = "".join(f"a,x{k}\n" for k in range(50))
     (tmp_path / "e.csv").write_text("source,target\na,b\n" + edges)
-    (tmp_path / "n.csv").write_text("id,label\na,x\nb,y\n")
+    (tmp_path / "n.csv").write_text("id,label,age\na,x,1\nb,y,2\n")
     with pytest.raises(InputError, match=r"node 'x0' is not in n\.csv") as caught:
         read_tables(tmp_path / "e.csv", tmp_path / "n.csv")
     assert str(caught.value).count("data row") == 20

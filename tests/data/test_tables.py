@@ -126,7 +126,7 @@ def test_named_columns_win_over_position_and_the_remark_says_what_was_ignored(re
     assert graph.adjacency.max() == 2.5
     assert graph.remarks == (
         "edges.csv: source and target from columns 'from', 'to'; weight from 'weight'; "
-        "ignored: 'since'",
+        "not used: 'since' (numbers)",
     )
     chosen = read("since,to,weight,from\n1999,b,2.5,a\n", source="since", target="to")
     assert chosen.node_ids.tolist() == ["1999", "b"]
@@ -277,7 +277,7 @@ def test_bad_edge_table_is_refused_with_its_place(
 
 
 BAD_NODES = {
-    "id,label\na,x\nb,y\n": r"edges\.csv, line 3 .* 'target': node 'c' is not in "
+    "id,label,age\na,x,1\nb,y,2\n": r"edges\.csv, line 3 .* 'target': node 'c' is not in "
     r"nodes\.csv",
     "id,label\na,x\nb,y\nc,x\na,y\n": r"nodes\.csv, line 5 \(data row 4\), column 'id': node id "
     r"'a' was already on line 2 \(data row 1\)",
@@ -325,15 +325,15 @@ def test_without_encoding_every_cell_must_be_a_number(read: Read, text: str, sen
 def test_places_count_blank_lines_comments_and_quoted_line_ends(read: Read) -> None:
     edges = '# two\n# comments\nsource,target\n"a\nb",c\n\nc,x\n'
     with pytest.raises(InputError, match=r"line 7 \(data row 2\), column 'target': node 'x'"):
-        read(edges, 'id,label\n"a\nb",x\nc,y\n')
+        read(edges, 'id,label,age\n"a\nb",x,1\nc,y,2\n')
 
 
 def test_unknown_integer_ids_are_named_in_dense_and_wide_ranges(read: Read) -> None:
     for far in ("7", "-3", "1000000000000000000"):
         with pytest.raises(InputError, match=rf"line 3 .*column 'source': node '{far}' is not in"):
-            read(f"source,target\n1,2\n{far},1\n", "id,label\n1,x\n2,y\n")
+            read(f"source,target\n1,2\n{far},1\n", "id,label,age\n1,x,5\n2,y,6\n")
     with pytest.raises(InputError, match=r"node '5' is not in"):
-        read("source,target\n1,5\n", "id,label\n1,x\n1000000000000000000,y\n")
+        read("source,target\n1,5\n", "id,label,age\n1,x,5\n1000000000000000000,y,6\n")
 
 
 @pytest.mark.parametrize(

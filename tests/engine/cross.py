@@ -23,7 +23,7 @@ from typing import Any
 FOLDER = Path(__file__).resolve().parent
 NATIVE = FOLDER.parents[1] / "src/heterophily/engine/native"
 FLAGS = [
-    *["-std=c++17", "-O1", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"],
+    *["-std=c++17", "-O0", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"],
     *["-static", "-pthread", "-Wno-psabi"],
 ]
 BUILDS = {  # name -> what a processor must have, flags

@@ -209,20 +209,27 @@ def markup(suffix: str) -> Attempt:
 # --- models, stores, exports ------------------------------------------------------------------
 
 
-def model_folder() -> Attempt:
-    """Damage a model folder: bytes, or the card by one who knows its checksum."""
+def some_model() -> Path:
+    """Train a model on the small graph for a moment and return its folder."""
     from heterophily.experiments.train import train
     from heterophily.prediction import build
-    from heterophily.prediction.folder import CARD, WEIGHTS, load_model, save_model
-    from heterophily.prediction.predict import predict
-    from heterophily.runs.run import canonical, digest
+    from heterophily.prediction.folder import save_model
     from heterophily.training.config import TrainConfig
 
-    graph, config = some_graph(), TrainConfig(max_epochs=3)
-    report = train("acm-gcn", graph, repeats=2, config=config, workers=1)
+    config = TrainConfig(max_epochs=3)
+    report = train("acm-gcn", some_graph(), repeats=2, config=config, workers=1)
     network = build.network_of(report, {}, config)
     made = build.model_of_report(report, network, build.calibrate_report(report), seed=0)
-    folder = save_model(Path(tempfile.mkdtemp()) / "model", made)
+    return save_model(Path(tempfile.mkdtemp()) / "model", made)
+
+
+def model_folder() -> Attempt:
+    """Damage a model folder: bytes, or the card by one who knows its checksum."""
+    from heterophily.prediction.folder import CARD, WEIGHTS, load_model
+    from heterophily.prediction.predict import predict
+    from heterophily.runs.run import canonical, digest
+
+    graph, folder = some_graph(), some_model()
     wanted = predict(load_model(folder), graph).probabilities
     card = json.loads((folder / CARD).read_text())
 
@@ -285,14 +292,21 @@ def store() -> Attempt:
     return attempt
 
 
+def exported(suffix: str) -> Path:
+    """Export a few records; return the file."""
+    from heterophily.runs.transfer import export_records
+
+    path = Path(tempfile.mkdtemp()) / f"runs{suffix}"
+    export_records(_records(), path)
+    return path
+
+
 def export(suffix: str) -> Attempt:
     """Damage exported runs, bytes or data; what is accepted must be what was exported."""
     from heterophily.runs.stores.url import open_store
-    from heterophily.runs.transfer import export_records, merge_records, read_records
+    from heterophily.runs.transfer import merge_records, read_records
 
-    records = _records()
-    path = Path(tempfile.mkdtemp()) / f"runs{suffix}"
-    export_records(records, path)
+    records, path = _records(), exported(suffix)
     whole = path.read_bytes()
     wanted = {record.key: (record.answer, record.run["model"]) for record in records}
 
@@ -312,35 +326,42 @@ def export(suffix: str) -> Attempt:
     return attempt
 
 
-def toml(kind: str) -> Attempt:
-    """Damage a study, a space or settings."""
+TOML_TEXTS = {
+    "study": b'title = "t"\nplace = "Table 1"\nrows = ["gcn", {name = "a", model = "acm-gcn", '
+    b'options = {hidden = 8}}]\ndatasets = ["texas", "cora"]\nsplits = "random"\nfixed = '
+    b'["cora"]\n',
+    "space": b"lr = [0.01, 0.1]\ndropout = [0.0, 0.5]\nhidden = [8, 16]\n",
+    "settings": b'model = "acm-gcn"\ngraph = "texas"\n\n[config]\nlr = 0.1\nmax_epochs = 50\n'
+    b"\n[options]\nhidden = 8\ndropout = 0.5\n",
+}
+
+
+def toml_reader(kind: str) -> Callable[[Path], object]:
+    """Return what reads a kind of TOML file."""
     from heterophily.experiments.settings import read_settings
     from heterophily.experiments.space import space_for
     from heterophily.experiments.study import study
 
-    texts = {
-        "study": b'title = "t"\nplace = "Table 1"\nrows = ["gcn", {name = "a", model = "acm-gcn", '
-        b'options = {hidden = 8}}]\ndatasets = ["texas", "cora"]\nsplits = "random"\nfixed = '
-        b'["cora"]\n',
-        "space": b"lr = [0.01, 0.1]\ndropout = [0.0, 0.5]\nhidden = [8, 16]\n",
-        "settings": b'model = "acm-gcn"\ngraph = "texas"\n\n[config]\nlr = 0.1\nmax_epochs = 50\n'
-        b"\n[options]\nhidden = 8\ndropout = 0.5\n",
-    }
     readers: dict[str, Callable[[Path], object]] = {
         "study": lambda path: study(path).cells,
         "space": lambda path: list(space_for(path, "acm-gcn", "texas"))[:100],
         "settings": read_settings,
     }
+    return readers[kind]
 
+
+def toml(kind: str) -> Attempt:
+    """Damage a study, a space or settings."""
+    read = toml_reader(kind)
     with tempfile.TemporaryDirectory() as folder:  # what the first reading loads is not counted
         whole = Path(folder) / "a.toml"
-        whole.write_bytes(texts[kind])
-        readers[kind](whole)
+        whole.write_bytes(TOML_TEXTS[kind])
+        read(whole)
 
     def attempt(rng: Random, place: Path) -> str:
         path = place / "a.toml"
-        path.write_bytes(mutate.bytes_of(texts[kind], rng))
-        readers[kind](path)
+        path.write_bytes(mutate.bytes_of(TOML_TEXTS[kind], rng))
+        read(path)
         return "accepted"
 
     return attempt
@@ -412,7 +433,7 @@ def http() -> Attempt:
             content = mutate.json_of(mutate.data_of(known, rng))
             how["content"] = mutate.bytes_of(content, rng) if rng.random() < 0.3 else content
             headers.setdefault("content-type", "application/json")
-        elif path == "/api/graphs" and rng.random() < 0.8:
+        elif path in ("/api/graphs", "/api/graphs/previews") and rng.random() < 0.8:
             method = "POST"
             how["files"] = {
                 ("edges", "nodes", "graph", word() or "a")[int(rng.integers(0, 4))]: (
@@ -420,7 +441,8 @@ def http() -> Attempt:
                     mutate.bytes_of(b"source,target\na,b\n", rng),
                 )
             }
-            how["data"] = {"label": word(), "ignore": word(), "has_header": word()}
+            reading = {"label": word(), "ignore": [word()], "columns": {word(): word()}}
+            how["data"] = {"reading": mutate.json_of(mutate.data_of(reading, rng))}
         answer = client.request(method, path, headers=headers, follow_redirects=False, **how)
         if answer.status_code >= 500 and answer.status_code != 503:
             raise AssertionError(f"{method} {path}: {answer.status_code} {answer.text[:200]}")

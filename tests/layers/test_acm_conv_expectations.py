@@ -428,3 +428,15 @@ def test_relabelling_the_nodes_relabels_the_output():
     conv, order = make(), torch.tensor([3, 1, 5, 0, 2, 4])
     place = torch.from_numpy(np.argsort(order.numpy()))
     same(conv(X[order], place[EDGES]), conv(X, EDGES)[order])
+
+
+@pytest.mark.parametrize("kind", [torch.uint8, torch.int8, torch.int32])
+def test_entries_that_a_sparse_tensor_of_small_numbers_stores_twice_never_wrap_around(kind):
+    values, places = torch.full((4,), 100, dtype=kind), torch.tensor([[0, 0, 1, 1], [1, 1, 0, 0]])
+    if kind == torch.uint8:
+        values = 2 * values
+    twice = torch.sparse_coo_tensor(places, values, (2, 2), check_invariants=True)
+    dense = 2.0 * values[0].double() * torch.tensor([[0.0, 1.0], [1.0, 0.0]])
+    conv = AcmConv(2, 2, channels=["structure"], num_nodes=2, mixer="sum").double()
+    x = torch.eye(2, dtype=torch.float64)
+    same(conv(x, twice), conv(x, dense.to_sparse_coo()))

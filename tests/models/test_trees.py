@@ -11,7 +11,12 @@ from heterophily.data.splits import Split
 from heterophily.errors import InputError
 from heterophily.layers.inputs import GraphInputs
 from heterophily.models.catalog import MODELS
-from heterophily.models.tree_columns import column_names, columns_of
+from heterophily.models.tree_columns import (
+    column_names,
+    columns_of,
+    telling_features,
+    variance_between,
+)
 from heterophily.training.config import TrainConfig
 from heterophily.training.fit import fit
 
@@ -29,8 +34,8 @@ def test_the_channels_are_those_of_acm(is_sparse):
     low = random_walk(torch.from_numpy(a + np.eye(len(a)))).numpy()
     wanted = np.hstack([x, low @ x, x - low @ x, low @ low @ x, a.sum(1, keepdims=True)])
     np.testing.assert_allclose(found, wanted, atol=1e-12)
-    assert len(column_names(graph.num_features, BLOCKS)) == wanted.shape[1]
-    assert column_names(2, ("low", "degree")) == [("low", 0), ("low", 1), ("degree", None)]
+    assert len(column_names(range(graph.num_features), BLOCKS)) == wanted.shape[1]
+    assert column_names([0, 4], ("low", "degree")) == [("low", 0), ("low", 4), ("degree", None)]
 
 
 def neighbours_decide() -> tuple[Graph, Split]:
@@ -119,7 +124,86 @@ def test_bad_options_are_refused(options, message):
         MODELS["trees"].with_options(**options)
 
 
+def test_of_many_features_those_that_tell_the_classes_apart_are_kept():
+    """Feature 1 tells by the partner, the others not at all; own values and means both count."""
+    graph, split = neighbours_decide()
+    inputs = GraphInputs.from_graph(graph, MODELS["trees"].inputs)
+    labels = np.where(split.train, graph.labels, -1)
+    assert telling_features(inputs, labels, 1).tolist() == [1]
+    assert telling_features(inputs, labels, 3).tolist() == [0, 1, 2]
+    model, result = trained("trees-channels", most_features=1)
+    assert model.kept.tolist() == [1]
+    assert {feature for _, feature in model.gains()} <= {1, None}
+    assert result.test_accuracy > 0.85
+
+
+@pytest.mark.parametrize("is_sparse", [True, False])
+def test_the_variance_between_classes_is_that_of_numpy(is_sparse):
+    rng = np.random.default_rng(0)
+    rows, labels = rng.normal(size=(30, 4)) * (rng.random((30, 4)) < 0.5), rng.integers(0, 3, 30)
+    means = np.stack([rows[labels == c].mean(0) for c in range(3)])[labels]
+    wanted = ((means - rows.mean(0)) ** 2).sum(0) / ((rows - rows.mean(0)) ** 2).sum(0)
+    given = sp.csr_array(rows) if is_sparse else rows
+    np.testing.assert_allclose(variance_between(given, labels), wanted)
+
+
 def test_degrees_without_the_adjacency_are_refused():
-    inputs = GraphInputs.from_graph(small_graph(), MODELS["trees"].inputs)
+    inputs = GraphInputs.from_graph(small_graph())
     with pytest.raises(InputError, match="with_structure=True"):
         columns_of(inputs, ["degree"])
+
+
+def neighbours_labels_decide() -> tuple[Graph, Split]:
+    """Return a bipartite graph: a node's class is one more than that of all its neighbours."""
+    rng = np.random.default_rng(0)
+    n = 600
+    labels = np.arange(n) % 3
+    source = rng.integers(0, n, 3000)
+    target = 3 * rng.integers(0, n // 3, 3000) + (labels[source] + 1) % 3
+    graph = Graph.from_edges(
+        source, target, features=rng.normal(size=(n, 2)), labels=labels, direction="keep"
+    )
+    part = rng.permutation(n) % 4
+    return graph, Split(train=part < 2, validation=part == 2, test=part == 3)
+
+
+def test_labels_of_neighbours_are_learnt_where_features_tell_nothing():
+    graph, split = neighbours_labels_decide()
+    found = {}
+    for name in ("trees-channels", "trees-labels"):
+        inputs = GraphInputs.from_graph(graph, MODELS[name].inputs)
+        build = MODELS[name].builder(inputs, num_classes=3)
+        found[name] = fit(build, inputs, graph.labels, split, TrainConfig(), seed=0)
+    assert found["trees-channels"].test_accuracy < 0.5
+    assert found["trees-labels"].test_accuracy > 0.9
+
+
+def test_random_labels_are_not_learnt_from_themselves():
+    """Two nodes that are each other's only neighbours see each other's label, never their own."""
+    graph, split = neighbours_decide()
+    labels = np.random.default_rng(3).integers(0, 2, graph.num_nodes)
+    inputs = GraphInputs.from_graph(graph, MODELS["trees-labels"].inputs)
+    build = MODELS["trees-labels"].builder(inputs, num_classes=2)
+    result = fit(build, inputs, labels, split, TrainConfig(), seed=0)
+    model = build()
+    model.load_state_dict(result.state)
+    node = int(np.flatnonzero(split.train)[0])
+    before = model.table(inputs)[node]
+    model.labels[node] = 1 - model.labels[node]
+    columns = slice(4 * graph.num_features + 1, None)
+    after = model.table(inputs)[node]
+    sizes = np.bincount(model.labels[model.labels >= 0].numpy())
+    np.testing.assert_allclose(before[columns], after[columns], atol=2.0 / sizes.sum())
+
+
+def test_labels_bind_the_trees_to_the_graph_of_the_training():
+    graph, split = neighbours_decide()
+    spec = MODELS["trees-labels"]
+    inputs = GraphInputs.from_graph(graph, spec.inputs)
+    build = spec.builder(inputs, num_classes=2)
+    result = fit(build, inputs, graph.labels, split, TrainConfig(max_epochs=2), seed=0)
+    model = build()
+    model.load_state_dict(result.state)
+    other = Graph.from_edges([0], [1], features=np.eye(2, 3), labels=[0, 1])
+    with pytest.raises(InputError, match="400 nodes were learnt, the graph has 2"):
+        model(GraphInputs.from_graph(other, spec.inputs))

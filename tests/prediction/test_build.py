@@ -20,11 +20,11 @@ def test_scores_of_a_report_are_those_of_its_replicas(graph):
 
 
 def test_the_model_of_a_choice_has_its_members_and_their_splits(chosen):
-    model = model_of(chosen, rule="folds", seed=0, feature_names=["a", "b", "c"])
+    model = model_of(chosen)
     assert [(v.split, v.seed) for v in model.votes] == [
         (m.split, m.seed) for m in chosen.ensemble.members
     ]
-    assert model.trained_on.feature_names == ("a", "b", "c")
+    assert model.trained_on.feature_names == chosen.graph.feature_names
     assert model.networks[0].config["max_epochs"] == chosen.config["max_epochs"]
     assert model.card["metrics"]["accuracy"]["mean"] == chosen.estimate.mean("accuracy")
 

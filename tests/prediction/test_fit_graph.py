@@ -49,8 +49,9 @@ def named(model, names):
     ],
 )
 def test_feature_columns_match_by_name(trained, graph, names, message):
+    other = graph.replace(features=np.ones((graph.num_nodes, len(names))), feature_names=names)
     with pytest.raises(InputError, match=message):
-        predict(named(trained(), ("a", "b", "c")), graph, feature_names=names)
+        predict(named(trained(), ("a", "b", "c")), other)
 
 
 def test_a_directed_graph_is_refused_by_a_model_of_an_undirected_one(trained, graph):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import sys
 import time
 
 from heterophily.runs.complete import complete_with
-from heterophily.runs.executors.in_process import InProcess
-from heterophily.runs.executors.local import LocalProcesses
+from heterophily.runs.executors.choose import executor_of
 from heterophily.runs.job import Job, Trained
 from heterophily.runs.record import Outcome, Record
 from heterophily.runs.run import GraphRef, Run, SplitRef
@@ -42,7 +42,7 @@ def some_record(number: int) -> Record:
 class PretendJob(Job):
     """Claims, commits and lets go as the real one; only the training is a nap."""
 
-    seconds = 0.03
+    seconds = float(os.environ.get("PRETEND_SECONDS", "0.03"))
 
     def train(self, run: Run) -> Trained:
         time.sleep(self.seconds)
@@ -52,7 +52,7 @@ class PretendJob(Job):
 def main() -> None:
     """Complete some runs: the body of pretend_driver.py."""
     path, count, workers = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-    executor = InProcess() if workers == 1 else LocalProcesses(workers)
+    executor = executor_of(*sys.argv[4:], workers=workers)
     with open_store(path) as store:
         runs = [some_run(number) for number in range(count)]
         done = complete_with(PretendJob(path), runs, store=store, executor=executor)

@@ -53,7 +53,7 @@ def test_merging_takes_what_is_new_and_leaves_the_other_alone(tmp_path: Path) ->
         first.add_all(RECORDS[:3])
         second.add_all(RECORDS[2:])
         before = second.answers()
-        assert merge_store(first, second) == (1, 1)
+        assert merge_store(first, second) == (1, 1, ())
         assert len(first) == 4
         assert second.answers() == before
 
@@ -68,6 +68,27 @@ def test_stores_that_disagree_are_not_merged(tmp_path: Path) -> None:
         assert len(first) == 1
 
 
+def test_stores_of_other_processors_are_merged_with_a_remark(tmp_path: Path) -> None:
+    """What is here stays; equal versions with another answer stay an error (above)."""
+    changed = replace(RECORDS[0].outcome, test_accuracy=0.123)
+    versions = {**RECORDS[0].versions, "instructions": "other"}
+    other = replace(RECORDS[0], outcome=changed, versions=versions)
+    with open_store(tmp_path / "a.sqlite") as first, open_store("memory:") as second:
+        first.add(RECORDS[0])
+        second.add_all([other, RECORDS[1]])
+        before = first.get(RECORDS[0].key)
+        merged = merge_store(first, second)
+        assert (merged.added, merged.known) == (1, 0)
+        (remark,) = merged.remarks
+        assert "1 run(s) have other answers there (instructions other instead of" in remark
+        assert before is not None
+        assert first.get(RECORDS[0].key).answer == before.answer  # type: ignore[union-attr]
+
+
+def test_a_record_says_the_instruction_set() -> None:
+    assert RECORDS[0].versions["instructions"] in ("avx512", "avx2", "baseline")
+
+
 @pytest.mark.parametrize("suffix", [".parquet", ".json"])
 def test_exported_runs_come_back_with_the_same_answers(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"runs{suffix}"
@@ -76,8 +97,8 @@ def test_exported_runs_come_back_with_the_same_answers(tmp_path: Path, suffix: s
     assert [record.answer for record in back] == [record.answer for record in RECORDS]
     assert [record.to_row() for record in back] == [record.to_row() for record in RECORDS]
     with open_store(tmp_path / "a.sqlite") as store:
-        assert merge_records(store, back, where=path) == (4, 0)
-        assert merge_records(store, RECORDS, where=path) == (0, 4)
+        assert merge_records(store, back, where=path) == (4, 0, ())
+        assert merge_records(store, RECORDS, where=path) == (0, 4, ())
 
 
 def test_a_changed_run_does_not_fit_its_key(tmp_path: Path) -> None:

@@ -23,6 +23,8 @@ def test_deezer_trains_500_epochs_with_adamw_and_selects_by_accuracy():
         ({"lr": math.nan}, "lr=nan"),
         ({"lr": "0.1"}, "lr='0.1'"),
         ({"weight_decay": -1.0}, "weight_decay=-1.0"),
+        ({"coefficient_lr": 0.0}, "coefficient_lr=0.0"),
+        ({"coefficient_weight_decay": -1.0}, "coefficient_weight_decay=-1.0"),
         ({"max_epochs": 0}, "max_epochs=0"),
         ({"window": 2.5}, "window=2.5"),
         ({"optimizer": "sgd"}, "unknown optimizer 'sgd'"),
@@ -33,3 +35,12 @@ def test_deezer_trains_500_epochs_with_adamw_and_selects_by_accuracy():
 def test_bad_values_are_refused_with_their_name(changes, message):
     with pytest.raises(HeterophilyError, match=message.replace("(", r"\(")):
         TrainConfig(**changes)
+
+
+def test_fields_that_are_not_used_are_no_part_of_a_stored_run():
+    plain = TrainConfig().to_dict()
+    assert not {"class_weight", "coefficient_lr", "coefficient_weight_decay"} & set(plain)
+    own = TrainConfig(coefficient_weight_decay=0.0)
+    assert own.to_dict() == {**plain, "coefficient_weight_decay": 0.0}
+    assert own.has_groups
+    assert not TrainConfig(class_weight="balanced").has_groups

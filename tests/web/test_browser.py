@@ -18,7 +18,7 @@ from selenium.common.exceptions import StaleElementReferenceException, TimeoutEx
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
-from selenium.webdriver.support.ui import WebDriverWait
+from selenium.webdriver.support.ui import Select, WebDriverWait
 
 from heterophily.web.settings import WebSettings
 
@@ -146,6 +146,7 @@ def test_from_dropped_files_to_a_verdict_a_comparison_and_its_report(page: Page)
     page.open("graph")
     page.one(".drop")
     page.script(DROP, {"my nodes.csv": NODES, "edges.csv": EDGES})
+    page.button("Diagnose").click()
     assert page.text("#verdict").endswith(".")
     assert HOSTILE in page.script(
         "return [...document.querySelectorAll('svg title')].map((t) => t.textContent).join()"
@@ -193,10 +194,36 @@ def test_a_bad_file_is_told_and_can_be_corrected(page: Page) -> None:
     page.one(".drop")
     twice = NODES + NODES.splitlines()[1] + "\n"  # a node of one id too many
     page.script(DROP, {"edges.csv": EDGES, "nodes.csv": twice})
+    page.button("Diagnose").click()
     assert "nodes.csv" in page.text(".error")
     page.browser.get_log("browser")  # the browser notes every refused request
     page.script(DROP, {"edges.csv": EDGES, "nodes.csv": NODES})
+    page.wait(lambda: not page.all(".error") and page.all("select[name=label]"))
+    page.button("Diagnose").click()
     assert page.text("#verdict").endswith(".")
+
+
+def test_columns_are_shown_before_and_the_label_can_be_chosen_afterwards(page: Page) -> None:
+    page.open("graph")
+    page.one(".drop")
+    page.script(DROP, {"edges.csv": EDGES, "nodes.csv": NODES.replace("label,x,y", "mood,x,z", 1)})
+    assert Select(page.one("select[name=source]")).first_selected_option.text == "source"
+    label = Select(page.one("select[name=label]"))
+    assert [option.text for option in label.options] == ["choose a column", "id", "mood", "x", "z"]
+    kinds = {
+        row.get_attribute("data-column"): row.text.split("\n")[0] for row in page.all("tbody tr")
+    }
+    assert list(kinds) == ["id", "mood", "x", "z"]
+    assert "id of the node" in kinds["id"]
+    Select(page.one('select[aria-label="Kind of z"]')).select_by_visible_text("leave out")
+    page.button("Diagnose").click()
+    assert page.text("[aria-label=Columns] h2") == "Which column is the label?"
+    left_out = Select(page.one('select[aria-label="Kind of z"]'))
+    assert left_out.first_selected_option.text == "leave out"
+    Select(page.one("select[name=label]")).select_by_visible_text("mood")
+    page.button("Read again").click()
+    assert page.text("#verdict").endswith(".")
+    assert "1 feature, 2 classes" in page.text(".head p")
 
 
 def test_a_cell_of_a_table_opens_and_closes_by_keyboard(page: Page) -> None:

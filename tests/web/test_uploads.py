@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import zipfile
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from heterophily.errors import InputError
 from heterophily.web.refusal import RefusedError
 from heterophily.web.settings import WebSettings
 from heterophily.web.uploads import check_unpacked, recognise, save
+from heterophily.web.wording import in_page_words
 
 NODES = b"id,label,x\n" + b"".join(
     b"%d,%s,%d\n" % (i, b"ab"[i % 2 :][:1], i % 5) for i in range(30)
@@ -112,7 +114,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_a_bad_file_gets_the_sentence_of_the_command_line(
+def test_a_bad_file_gets_the_sentence_of_the_command_line_in_the_words_of_the_page(
     case: str,
     live: Live,
     tmp_path: Path,
@@ -130,7 +132,7 @@ def test_a_bad_file_gets_the_sentence_of_the_command_line(
     answer = live.post(
         "/api/graphs",
         files={role: (endings[role], content) for role, content in contents.items()},
-        data=options,
+        data={"reading": json.dumps(options)},
     )
     monkeypatch.chdir(tmp_path)
     words = ["graph.npz"] if "graph" in files else []
@@ -139,7 +141,7 @@ def test_a_bad_file_gets_the_sentence_of_the_command_line(
     words += [word for name, value in options.items() for word in (f"--{name}", value)]
     assert main(["diagnose", *words, "--no-report"]) == 2
     told = capsys.readouterr().err.removeprefix("error: ").strip()
-    assert (answer.status_code, answer.json()) == (400, {"error": told})
+    assert (answer.status_code, answer.json()) == (400, {"error": in_page_words(told)})
 
 
 def pickled() -> bytes:

@@ -78,7 +78,6 @@ def train_auto(
         result,
         rule=rule,
         seed=how["seed"],
-        feature_names=graph.feature_names,
         extra=kept_facts(source, graph),
     )
     if out is not None:

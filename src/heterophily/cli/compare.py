@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from heterophily.cli import panels, sources
-from heterophily.cli.runs import Engine, Seed, StoreOption, Workers
+from heterophily.cli.runs import Engine, ExecutorOption, Seed, StoreOption, Workers
 from heterophily.cli.train import ScoreOption, Splits
 from heterophily.data.source import GraphSource
 from heterophily.errors import InputError
@@ -69,6 +69,7 @@ def compare(
     ] = None,
     seed: Seed = 0,
     workers: Workers = None,
+    executor: ExecutorOption = "local",
     engine: Engine = "auto",
     store: StoreOption = None,
 ) -> None:
@@ -82,7 +83,7 @@ def compare(
         raise InputError(f"--out {out}: the file ends in .json")
     from heterophily.cli.studies import names_of
     from heterophily.experiments.compare import compare as run
-    from heterophily.runs.executors.local import local
+    from heterophily.runs.executors.choose import executor_of
     from heterophily.runs.stores.url import open_store
     from heterophily.training.progress import progress_bar
 
@@ -101,7 +102,7 @@ def compare(
             search=search,
             trials=trials,
             minutes=minutes,
-            executor=local(workers),
+            executor=executor_of(executor, workers),
             watch=None if progress is None else lambda done, total: progress(len(done), total),
             data_folder=graph.data_folder,
             offline=graph.offline,

@@ -1,4 +1,4 @@
-"""``heterophily runs``: what is in the store: list, show, export, merge."""
+"""``heterophily runs``: what is in the store, and its care."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 app = typer.Typer(
     invoke_without_command=True,
     callback=show_help,
-    help="Finished runs: list, show, export, merge.",
+    help="Finished runs: list, show, export, merge, check, salvage, migrate, backup.",
 )
 
 StoreOption = Annotated[
@@ -32,6 +32,8 @@ StoreOption = Annotated[
         rich_help_panel=panels.MORE_RUNS,
     ),
 ]
+SALVAGE = "heterophily runs salvage NEW-FILE"
+NewStore = Annotated[Path, typer.Argument(help="A new .sqlite file.")]
 Workers = Annotated[
     int | None,
     typer.Option(
@@ -39,6 +41,14 @@ Workers = Annotated[
         help="Worker processes, one thread each.",
         show_default="one per core",
         rich_help_panel=panels.MORE_RUNS,
+    ),
+]
+ExecutorOption = Annotated[
+    str,
+    typer.Option(
+        "--executor",
+        metavar="local|ray|ray://HOST:PORT",
+        help="Who trains: worker processes here, a Ray cluster here, or one that is there.",
     ),
 ]
 Seed = Annotated[
@@ -137,22 +147,67 @@ def export(
 @app.command("merge")
 def merge(
     others: Annotated[
-        list[Path], typer.Argument(help="Stores, or exported .parquet and .json files.")
+        list[str], typer.Argument(help="Stores, or exported .parquet and .json files.")
     ],
     store: StoreOption = None,
 ) -> None:
     """Take the runs of other stores or files into this one; equal keys must have equal answers."""
-    from heterophily.runs.stores.url import open_store
+    from heterophily.runs.stores.url import open_store, without_password
     from heterophily.runs.transfer import READERS, merge_records, merge_store, read_records
 
     with open_store(store) as target:
         for path in others:
-            if path.suffix.lower() in READERS:
-                added, known = merge_records(target, read_records(path), where=path)
+            if Path(path).suffix.lower() in READERS:
+                merged = merge_records(target, read_records(Path(path)), where=path)
             else:
-                with open_store(path, must_exist=True) as other:
-                    added, known = merge_store(target, other)
-            print(f"{path}: {added} new, {known} known")
+                with open_store(path, is_read_only=True) as other:
+                    merged = merge_store(target, other)
+            name = without_password(path)
+            print(f"{name}: {merged.added} new, {merged.known} known")
+            for remark in merged.remarks:
+                print(f"{name}: {remark}")
+
+
+@app.command("check")
+def check(store: StoreOption = None) -> None:
+    """Compare every record with its checksum; exit 1 if one is damaged."""
+    from heterophily.runs.care import check_store
+
+    health = check_store(store)
+    print(f"{health.runs} runs are intact")
+    if health.problem is not None:
+        print(health.problem)
+    elif health.damaged:
+        keys = ", ".join(key[:12] for key in health.damaged[:3])
+        print(f"{len(health.damaged)} are damaged ({keys}); save the others: {SALVAGE}")
+    if not health.is_good:
+        raise typer.Exit(1)
+
+
+@app.command("salvage")
+def salvage(out: NewStore, store: StoreOption = None) -> None:
+    """Take every intact run of a damaged store to a new file; the damaged one stays."""
+    from heterophily.runs.care import salvage as take
+
+    print(f"took {take(store, out)} intact runs to {out}")
+
+
+@app.command("migrate")
+def migrate(store: StoreOption = None) -> None:
+    """Bring a store to the schema of this program; every record stays as it is."""
+    from heterophily.runs.care import migrate as bring
+
+    before, after = bring(store)
+    print(f"schema {before} became {after}" if before != after else f"schema {after}: up to date")
+
+
+@app.command("backup")
+def backup(out: NewStore, store: StoreOption = None) -> None:
+    """Copy all runs of one moment to a new file, also while other commands write."""
+    from heterophily.runs.care import backup as copy
+
+    with _open(store) as opened:
+        print(f"copied {copy(opened, out)} runs to {out}")
 
 
 def _open(url: str | None) -> Store:

@@ -75,6 +75,9 @@ def graph_source(
     source: Annotated[str | None, _more(help="Edge column: where the edge starts.")] = None,
     target: Annotated[str | None, _more(help="Edge column: where the edge ends.")] = None,
     weight: Annotated[str | None, _more(help="Edge column: weight.")] = None,
+    edge_type: Annotated[
+        str | None, _more(help="Edge column: type of the edge, to keep the types apart.")
+    ] = None,
     node_id: Annotated[str | None, _more("--id", help="Node column: id.")] = None,
     features: Annotated[
         str | None, _more(help="Node columns to use: a,b,c.", show_default="all others")
@@ -106,9 +109,14 @@ def graph_source(
     delimiter: Annotated[
         str | None, _more(help="Column separator: , ; tab space.", show_default="recognised")
     ] = None,
-    no_header: Annotated[
-        bool, _more("--no-header", help="The tables have no header line.")
-    ] = False,
+    header: Annotated[
+        bool | None,
+        _more(
+            "--header/--no-header",
+            help="Whether the first line of the tables holds names.",
+            show_default="recognised",
+        ),
+    ] = None,
     directed: Annotated[
         bool | None,
         _more(
@@ -143,6 +151,7 @@ def graph_source(
         source=source,
         target=target,
         weight=weight,
+        edge_type=edge_type,
         node_id=node_id,
         split=split,
         features=None if features is None else column_names(features),
@@ -151,7 +160,7 @@ def graph_source(
         encode=not no_encode,
         labels_are_classes=labels_are_classes,
         delimiter=delimiter,
-        has_header=not no_header,
+        has_header=header,
         direction=None if directed is None else "keep" if directed else "drop",
         self_loops=None if self_loops is None else "keep" if self_loops else "remove",
         fill_unlabelled=fill_unlabelled,
@@ -200,7 +209,9 @@ def _is_more(option: inspect.Parameter) -> bool:
 def name_or_graph(source: GraphSource) -> str | Graph:
     """Return a name or file that worker processes can open themselves, else the graph."""
     if source.graph is not None and source.kind != "recipe":
-        where = {"data_folder": source.data_folder, "offline": source.offline}
-        if source == GraphSource(graph=source.graph, **where):
+        plain = GraphSource(
+            graph=source.graph, data_folder=source.data_folder, offline=source.offline
+        )
+        if source == plain:
             return source.graph
     return source.open()

@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from heterophily.cli import sources
-from heterophily.cli.runs import Engine, Seed, StoreOption, Workers
+from heterophily.cli.runs import Engine, ExecutorOption, Seed, StoreOption, Workers
+from heterophily.data.wording import count as numbered
 
 if TYPE_CHECKING:
     from heterophily.experiments.cost import RunClock
     from heterophily.experiments.runner import StudyPlan
     from heterophily.experiments.study import Study
     from heterophily.experiments.table import TableResult
+    from heterophily.runs.executors.base import Executor
     from heterophily.runs.stores.base import Store
 
 Names = Annotated[str | None, typer.Option(help="Only these, with commas between.")]
@@ -65,7 +67,7 @@ def list_studies(
         time = facts.get("note", "data not here") if seconds is None else duration(seconds)
         runs = f"{facts['runs']:,}" if "runs" in facts else "-"
         rows.append([facts["name"], facts["size"], runs, time, facts["title"]])
-    print(plain(["name", "size", "runs", f"time, {count} worker(s)", "what"], rows))
+    print(plain(["name", "size", "runs", f"time, {numbered(count, 'worker')}", "what"], rows))
     print(
         f"\nProtocol {protocol}, engine {engine}. Run one: heterophily paper table NAME (--dry-run "
         "says more), heterophily paper figure NAME, heterophily paper metrics"
@@ -103,6 +105,7 @@ def table(
     repeats: Repeats = None,
     seed: Seed = 0,
     workers: Workers = None,
+    executor: ExecutorOption = "local",
     engine: Engine = "auto",
     store: StoreOption = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Count, train nothing.")] = False,
@@ -124,6 +127,7 @@ def table(
 
     from heterophily.experiments.runner import plan_study
     from heterophily.experiments.study import study
+    from heterophily.runs.executors.choose import executor_of
 
     _check_out(out)
     chosen = study(name)
@@ -148,7 +152,7 @@ def table(
         is_stopped = False
         if not only_show:
             try:
-                failures = _train(plan, opened, workers)
+                failures = _train(plan, opened, executor_of(executor, workers))
             except KeyboardInterrupt:
                 is_stopped = True
         result = plan.result(opened)
@@ -167,12 +171,11 @@ def table(
         raise typer.Exit(1)
 
 
-def _train(plan: StudyPlan, store: Store, workers: int | None) -> dict[str, str]:
+def _train(plan: StudyPlan, store: Store, executor: Executor) -> dict[str, str]:
     from functools import partial
 
     from heterophily.report.live import Watched, watching
     from heterophily.runs.complete import complete
-    from heterophily.runs.executors.local import local
 
     title = f"{plan.study.title}, protocol {plan.protocol}"
     failures: dict[str, str] = {}
@@ -189,7 +192,7 @@ def _train(plan: StudyPlan, store: Store, workers: int | None) -> dict[str, str]
         every = [run for _, runs in stage for run in runs]
         if every:
             with watching(cells, title=title) as watch:
-                done = complete(every, store=store, executor=local(workers), watch=watch)
+                done = complete(every, store=store, executor=executor, watch=watch)
                 failures |= done.failures
     return failures
 
@@ -224,7 +227,8 @@ def _print_plan(
     time = "an unknown time" if seconds is None else f"about {duration(seconds)}"
     print(
         f"{plan.study.name}, protocol {plan.protocol}: {facts['cells']} cells, {len(runs):,} runs, "
-        f"{len(finished):,} finished; {time} with {workers} worker(s), engine {clock.engine}"
+        f"{len(finished):,} finished; {time} with {numbered(workers, 'worker')}, "
+        f"engine {clock.engine}"
     )
     for remark in dict.fromkeys(cell.remark for cell in plan.cells if cell.remark):
         print(f"- {remark}")

@@ -265,7 +265,6 @@ def train(
             network,
             calibrated,
             seed=seed,
-            feature_names=opened.feature_names,
             extra=kept_facts(graph, opened),
         )
         save_model(out, kept, overwrite=overwrite)
@@ -287,8 +286,7 @@ def _with_preset(
         return graph, Recipe()
     if graph.graph is None or graph.kind != "dataset":
         raise InputError(f"--preset {preset} is for catalog names, not for your own files")
-    where = {"data_folder": graph.data_folder, "offline": graph.offline}
-    plain = GraphSource(graph=graph.graph, **where)
+    plain = GraphSource(graph=graph.graph, data_folder=graph.data_folder, offline=graph.offline)
     if graph != plain:
         given = graph.replace(data_folder=None, offline=False).arguments()
         raise InputError(

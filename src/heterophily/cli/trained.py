@@ -94,8 +94,10 @@ def _without_strange_columns(
 
 def _columns(source: GraphSource) -> tuple[str, ...]:
     """Return the names of the columns of the node table."""
-    from heterophily.data.tables.preview import open_table
+    from heterophily.data.tables.open import open_table
 
     assert source.nodes is not None
-    table = open_table(source.nodes, delimiter=source.delimiter, has_header=source.has_header)
+    table = open_table(
+        source.nodes, "nodes", delimiter=source.delimiter, has_header=source.has_header
+    )
     return tuple(table.columns)

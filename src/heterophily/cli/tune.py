@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from heterophily.cli import panels, sources
-from heterophily.cli.runs import Engine, Seed, StoreOption, Workers
+from heterophily.cli.runs import Engine, ExecutorOption, Seed, StoreOption, Workers
 from heterophily.cli.train import PresetSplits, ScoreOption
 from heterophily.data.source import GraphSource
 
@@ -85,6 +85,7 @@ def tune(
     ] = None,
     seed: Seed = 0,
     workers: Workers = None,
+    executor: ExecutorOption = "local",
     engine: Engine = "auto",
     store: StoreOption = None,
 ) -> None:
@@ -95,7 +96,7 @@ def tune(
     from heterophily.cli.compare import safe
     from heterophily.experiments.settings import write_settings
     from heterophily.experiments.tune import tune as run
-    from heterophily.runs.executors.local import local
+    from heterophily.runs.executors.choose import executor_of
     from heterophily.runs.stores.url import open_store
     from heterophily.training.progress import progress_bar
 
@@ -114,7 +115,7 @@ def tune(
             seed=seed,
             score=score,
             preset=preset,
-            executor=local(workers),
+            executor=executor_of(executor, workers),
             watch=None if progress is None else lambda done, total: progress(len(done), total),
             dashboard=dashboard,
             data_folder=graph.data_folder,
@@ -154,7 +155,7 @@ def _print(result: TuneResult, path: Path) -> None:
     for found in result.baselines:
         print(f"  {against_text(found)}")
     if stopped:
-        print(f"  {stopped} settings were hopeless and ended early")
+        print(f"  {stopped} settings were far behind the best on three splits and ended early")
     print(f"wrote {path}")
     for remark in result.remarks:
         print(f"note: {remark}", file=sys.stderr)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,9 @@ from heterophily.data.adjacency import (
     adjacency_from_edges,
     is_sealed,
 )
+from heterophily.data.edge_types import EdgeTypes, coded, typed_adjacency
 from heterophily.data.splits import PARTS, SplitBatch
+from heterophily.data.wide import wide_csr
 from heterophily.errors import InputError
 
 if TYPE_CHECKING:
@@ -33,14 +36,12 @@ _EXACT_IN_FLOAT32 = 2**24
 def _checked_adjacency(adjacency: Any, is_directed: bool) -> sp.csr_array:
     if is_sealed(adjacency, is_symmetric=not is_directed):
         return adjacency
-    matrix = sp.csr_array(adjacency)
+    is_plain = getattr(adjacency, "dtype", None) == np.bool_
+    matrix = wide_csr(adjacency)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise InputError(f"the adjacency matrix has shape {matrix.shape}, expected (N, N)")
-    if not matrix.has_canonical_format:
-        matrix = matrix.copy()
-        matrix.sum_duplicates()
     if matrix.dtype not in (np.float32, np.float64):
-        matrix = matrix.astype(np.float32 if matrix.dtype.kind == "b" else np.float64)
+        matrix = matrix.astype(np.float32 if is_plain else np.float64)
     if matrix.nnz and not (np.isfinite(matrix.data).all() and matrix.data.min() >= 0):
         raise InputError("the adjacency matrix holds a negative or non-finite weight")
     if not is_directed and (matrix != matrix.T).nnz:
@@ -58,7 +59,7 @@ def _checked_features(features: Any, num_nodes: int) -> sp.csr_array | NDArray[A
     if features is None:
         return None
     is_sparse = sp.issparse(features)
-    matrix: Any = sp.csr_array(features) if is_sparse else np.asarray(features)
+    matrix: Any = wide_csr(features) if is_sparse else np.asarray(features)
     if matrix.ndim != 2 or matrix.shape[0] != num_nodes:
         raise InputError(f"features have shape {matrix.shape}, expected ({num_nodes}, F)")
     values = matrix.data if is_sparse else matrix
@@ -71,11 +72,28 @@ def _checked_features(features: Any, num_nodes: int) -> sp.csr_array | NDArray[A
         exact = values.size == 0 or np.abs(values.astype(np.float64)).max() <= _EXACT_IN_FLOAT32
         is_short = values.dtype == np.float16 or (values.dtype.kind in "iub" and exact)
         matrix = matrix.astype(np.float32 if is_short else np.float64)
-    if is_sparse and not (matrix.has_canonical_format and (matrix.data != 0).all()):
+    if is_sparse and not (matrix.data != 0).all():
         matrix = matrix.copy()
-        matrix.sum_duplicates()
         matrix.eliminate_zeros()
     return matrix
+
+
+def _checked_types(
+    types: EdgeTypes | None, adjacency: sp.csr_array, is_directed: bool
+) -> EdgeTypes | None:
+    """Check that the types together have the edges of the graph, no more and no fewer."""
+    if types is None:
+        return None
+    if any(matrix.shape != adjacency.shape for matrix in types.matrices):
+        raise InputError(f"types of edges need matrices of shape {adjacency.shape}")
+    matrices = [_frozen(_checked_adjacency(m, is_directed), m) for m in types.matrices]
+    together = sp.csr_array(adjacency.shape, dtype=np.float64) if not matrices else sum(matrices)
+    if (
+        not np.array_equal(sp.csr_array(together != 0).indptr, adjacency.indptr)
+        or ((together != 0) != (adjacency != 0)).nnz
+    ):
+        raise InputError("the types of edges together are not the edges of the graph")
+    return EdgeTypes(types.names, tuple(matrices))
 
 
 def _first_non_finite(matrix: Any) -> tuple[int, int]:
@@ -147,6 +165,10 @@ def encode_labels(
     return encoded, tuple(str(value) for value in present)
 
 
+def _array(values: ArrayLike | None) -> NDArray[Any] | None:
+    return None if values is None else np.asarray(values)
+
+
 def _frozen(array: Any, given: Any) -> Any:
     """Return a read-only array or sparse matrix; what the caller could still write to is copied."""
     if array is None:
@@ -204,6 +226,8 @@ class Graph:
         Name of each feature; ``None`` when they have none.
     encoder
         How the features were made from the columns of a table, to encode other tables alike.
+    edge_types
+        The edges of each type, where edges have types; ``None`` otherwise.
 
     Examples
     --------
@@ -224,6 +248,7 @@ class Graph:
     remarks: tuple[str, ...] = ()
     feature_names: tuple[str, ...] | None = None
     encoder: Encoder | None = None
+    edge_types: EdgeTypes | None = None
 
     def __post_init__(self) -> None:
         """Check every part once; the code behind trusts."""
@@ -258,9 +283,16 @@ class Graph:
             "class_names": class_names,
             "node_ids": _frozen(node_ids, None),
             "remarks": tuple(self.remarks),
+            "edge_types": _checked_types(self.edge_types, adjacency, self.is_directed),
         }
         for key, value in values.items():
             object.__setattr__(self, key, value)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore a copy that went through pickle or another process, read-only as the original."""
+        self.__dict__.update(state)
+        for part in (self.adjacency, self.features, self.labels, self.node_ids):
+            _frozen(part, None)
 
     # --- construction -------------------------------------------------------------------------
 
@@ -276,12 +308,15 @@ class Graph:
         self_loops: SelfLoops = "remove",
         features: Any = None,
         labels: ArrayLike | None = None,
+        edge_type: ArrayLike | None = None,
+        type_names: Sequence[str] | None = None,
         **parts: Any,
     ) -> Graph:
         """Build from edge arrays of node numbers; ``parts`` are further fields of the graph.
 
         The number of nodes is ``num_nodes``, or else that of ``labels`` or ``features``, or else
-        the largest node number plus one.
+        the largest node number plus one. ``edge_type`` is a word per edge or, with ``type_names``,
+        a number per edge.
         """
         if num_nodes is None:
             for given in (labels, features):
@@ -291,14 +326,18 @@ class Graph:
             else:
                 ends = [np.asarray(ids) for ids in (source, target)]
                 num_nodes = 1 + max((int(ids.max()) for ids in ends if ids.size), default=-1)
-        adjacency, notes = adjacency_from_edges(
-            source,
-            target,
-            num_nodes=num_nodes,
-            weight=weight,
-            direction=direction,
-            self_loops=self_loops,
-        )
+        how: dict[str, Any] = {
+            "num_nodes": num_nodes,
+            "weight": weight,
+            "direction": direction,
+            "self_loops": self_loops,
+        }
+        if edge_type is None:
+            adjacency, notes = adjacency_from_edges(source, target, **how)
+        else:
+            ends, how["weight"] = [np.asarray(end) for end in (source, target)], _array(weight)
+            types = coded(edge_type, ends[0].size, type_names)
+            adjacency, notes, parts["edge_types"] = typed_adjacency(ends, types, **how)
         return cls(
             adjacency=adjacency,
             features=features,
@@ -343,6 +382,27 @@ class Graph:
         """Whether any edge has a weight other than 1."""
         return bool((self.adjacency.data != 1).any())
 
+    @property
+    def type_names(self) -> tuple[str, ...]:
+        """Names of the types of edges; none where edges have no types."""
+        return () if self.edge_types is None else self.edge_types.names
+
+    def of_type(self, name: str) -> Graph:
+        """Return the same nodes with the edges of one type alone.
+
+        >>> graph = Graph.from_edges([0, 1, 0], [1, 2, 1], edge_type=["likes", "owns", "owns"])
+        >>> graph.num_edges, graph.of_type("owns").num_edges
+        (2, 2)
+        """
+        if self.edge_types is None:
+            raise InputError(
+                f"the edges of {self.name!r} have no types; name the column that holds them with "
+                "edge_type= (--edge-type)"
+            )
+        return self.replace(
+            adjacency=self.edge_types.matrix(name), name=f"{self.name}: {name}", notes=EdgeNotes()
+        )
+
     # --- identity -----------------------------------------------------------------------------
 
     @cached_property
@@ -350,7 +410,7 @@ class Graph:
         """sha256 of the adjacency, the features and the labels, in canonical form.
 
         Independent of storage: dense or CSR, float32 or float64 holding equal values hash
-        alike. Names, ids and splits do not enter.
+        alike. Names, ids and splits do not enter; types of edges do, where there are any.
         """
         digest = hashlib.sha256(b"heterophily graph 1")
 
@@ -363,6 +423,12 @@ class Graph:
         add("indices", self.adjacency.indices, "<i4")
         if self.is_weighted:
             add("weights", self.adjacency.data, "<f8")
+        if self.edge_types is not None:
+            for matrix in self.edge_types.matrices:
+                add("type indptr", matrix.indptr, "<i8")
+                add("type indices", matrix.indices, "<i4")
+                if self.is_weighted:
+                    add("type weights", matrix.data, "<f8")
         add("labels", self.labels, "<i8")
         if self.features is not None:
             digest.update(f"|features {self.features.shape}|".encode())
@@ -379,7 +445,12 @@ class Graph:
         return self
 
     def replace(self, **changes: Any) -> Graph:
-        """Return a copy with some fields changed; other features lose the names of the former."""
+        """Return a copy with some fields changed.
+
+        Other features lose the names of the former, other edges their types.
+        """
+        if "adjacency" in changes:
+            changes = {"edge_types": None, **changes}
         if "features" in changes:
             changes = {"feature_names": None, "encoder": None, **changes}
         return replace(self, **changes)
@@ -404,12 +475,13 @@ class Graph:
 
 
 def same_content(first: Graph, second: Graph) -> bool:
-    """Whether two graphs agree in structure, features, labels, names, ids and splits."""
+    """Whether two graphs agree in structure, types, features, labels, names, ids and splits."""
     if first.content_hash != second.content_hash or first.class_names != second.class_names:
         return False
     if not np.array_equal(first.node_ids.astype(str), second.node_ids.astype(str)):
         return False
-    if (first.splits is None) != (second.splits is None):
+    types = [graph.edge_types and graph.edge_types.names for graph in (first, second)]
+    if types[0] != types[1] or (first.splits is None) != (second.splits is None):
         return False
     if first.splits is None or second.splits is None:
         return True

@@ -85,7 +85,8 @@ class LeakDetector:
 
     def __init__(self, labels: NDArray[np.int64]) -> None:
         self._labelled = np.flatnonzero(labels >= 0)
-        self._labels = labels[self._labelled]
+        # Numbered anew: a label may be any whole number, and what follows counts up to the largest.
+        self._labels = np.unique(labels[self._labelled], return_inverse=True)[1]
         counts = np.bincount(self._labels, minlength=1) >= SUPPORT
         self._is_possible = np.count_nonzero(counts) >= 2
         if self._is_possible:

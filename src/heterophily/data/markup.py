@@ -133,6 +133,11 @@ def write_markup(graph: Graph, path: str | PathLike[str]) -> None:
 
     path = Path(path)
     suffix = _suffix(path)
+    if graph.edge_types is not None:
+        raise InputError(
+            f"{path.name}: types of edges are kept in .npz files and tables; write one of these, "
+            "or graph.replace(edge_types=None)"
+        )
     for kind, names in (("node id", graph.node_ids.tolist()), ("class name", graph.class_names)):
         for text in map(str, names):
             if not text or _NOT_IN_XML.search(text):

@@ -13,6 +13,8 @@ field                                  meaning
 ``public_train, ...``                  the Planetoid public split, packed in the same way
 ``unlabelled``                         nodes whose label is missing although ``y`` has a number
 ``edge_weight`` (E,)                   weight per edge
+``edge_type`` (E,),                    number of the type of each edge (0, 1, ...), and the
+``edge_type_names`` (K,)               names of the types
 ``class_names`` (C,), ``node_ids`` (N,), ``name``, ``remarks``, ``num_nodes``
                                        text and numbers as in :class:`Graph`
 ``feature_names`` (F,)                 name of each feature
@@ -100,13 +102,18 @@ def write_npz(graph: Graph, path: str | os.PathLike[str]) -> None:
 
     The file appears whole or not at all. An undirected graph stores each pair once.
     """
-    matrix = graph.adjacency if graph.is_directed else sp.triu(graph.adjacency, format="csr")
-    entries = sp.coo_array(matrix)
-    source, target = entries.coords
-    weight = entries.data if graph.is_weighted else None
+    types = graph.edge_types
+    if types is not None:
+        edge_index, weight, edge_type = types.rows(is_directed=graph.is_directed)
+    else:
+        matrix = graph.adjacency if graph.is_directed else sp.triu(graph.adjacency, format="csr")
+        entries = sp.coo_array(matrix)
+        edge_index, weight = np.stack(entries.coords), entries.data
     pieces = Pieces(
-        edge_index=np.stack([source, target]),
-        edge_weight=weight,
+        edge_index=edge_index,
+        edge_weight=weight if graph.is_weighted else None,
+        edge_type=None if types is None else edge_type,
+        type_names=None if types is None else types.names,
         labels=graph.labels,
         features=graph.features,
         class_names=graph.class_names,
@@ -134,6 +141,9 @@ def write_pieces(
     arrays: Arrays = {"edge_index": _small(pieces.edge_index)}
     if pieces.edge_weight is not None:
         arrays["edge_weight"] = pieces.edge_weight
+    if pieces.edge_type is not None and pieces.type_names is not None:
+        arrays["edge_type"] = _small(pieces.edge_type, np.int8)
+        arrays["edge_type_names"] = np.array(pieces.type_names, np.str_)
     arrays |= _feature_arrays(pieces.features)
     if pieces.labels is not None:
         arrays["y"] = _small(pieces.labels, np.int16)

@@ -24,7 +24,7 @@ FREE_NODES, NODES_PER_END = 10_000_000, 10  # a number alone may claim so many n
 KNOWN_FIELDS = {
     *("edge_index", "edge_weight", "x", "y", "unlabelled", "split_count", "class_names"),
     *("node_ids", "name", "remarks", "num_nodes", "is_directed", "has_self_loops"),
-    *("feature_names", "encoder"),
+    *("feature_names", "encoder", "edge_type", "edge_type_names"),
     *CSR_FIELDS,
     *(f"{prefix}_{part}" for prefix in SPLIT_FIELDS.values() for part in SPLIT_PARTS),
 }
@@ -52,6 +52,8 @@ def pieces_from_arrays(
         field: _field(path, arrays, field, kinds, (length,))
         for field, kinds, length in (
             ("edge_weight", "fiu", edge_index.shape[1]),
+            ("edge_type", "iu", edge_index.shape[1]),
+            ("edge_type_names", "U", None),
             ("class_names", "U", None),
             ("node_ids", "iuU", num_nodes),
             ("remarks", "U", None),
@@ -63,6 +65,9 @@ def pieces_from_arrays(
     if unused := sorted(arrays.keys() - KNOWN_FIELDS):
         remarks += (f"fields of the file that were not used: {', '.join(unused)}",)
     class_names, feature_names = optional.get("class_names"), optional.get("feature_names")
+    if ("edge_type" in optional) != ("edge_type_names" in optional):
+        raise InputError(f"{path}: of 'edge_type' and 'edge_type_names' one is missing")
+    types = optional.get("edge_type_names")
     is_directed = truth(path, arrays, "is_directed")
     stored_name = str(_field(path, arrays, "name", "U", ())) if "name" in arrays else path.stem
     return Pieces(
@@ -84,6 +89,8 @@ def pieces_from_arrays(
         num_nodes=num_nodes,
         feature_names=None if feature_names is None else tuple(str(text) for text in feature_names),
         encoder=_encoder(path, arrays) if "encoder" in arrays else None,
+        edge_type=optional.get("edge_type"),
+        type_names=None if types is None else tuple(str(text) for text in types),
     )
 
 

@@ -161,6 +161,7 @@ OPTIONS: Mapping[str, Option] = {
     "source": Option("--source"),
     "target": Option("--target"),
     "weight": Option("--weight"),
+    "edge_type": Option("--edge-type"),
     "node_id": Option("--id"),
     "split": Option("--split"),
     "features": Option("--features", _names, say=_say_names),
@@ -171,7 +172,7 @@ OPTIONS: Mapping[str, Option] = {
         {True: "--labels-are-classes"}, _flag, ("npz", "markup", "tables")
     ),
     "delimiter": Option("--delimiter", _delimiter, say=_say_delimiter),
-    "has_header": Option({False: "--no-header"}, _flag),
+    "has_header": Option({False: "--no-header", True: "--header"}, _flag),
     "direction": Option(_DIRECTIONS, _choice("drop", "keep"), _ALL),
     "self_loops": Option(_LOOPS, _choice("remove", "keep"), _ALL),
     "fill_unlabelled": Option("--fill-unlabelled", _number, ("dataset", "npz")),

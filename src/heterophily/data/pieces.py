@@ -36,6 +36,8 @@ class Pieces:
     is_directed
         ``False`` where the source lists each undirected edge once, ``True`` where direction has a
         meaning, ``None`` where the list itself must tell.
+    edge_type, type_names
+        (E,) number of the type of each edge, and the names of the types.
     """
 
     edge_index: NDArray[Any]
@@ -52,6 +54,8 @@ class Pieces:
     num_nodes: int | None = None
     feature_names: tuple[str, ...] | None = None
     encoder: Encoder | None = None
+    edge_type: NDArray[Any] | None = None
+    type_names: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         """Find the number of nodes; give labels a type that has room for -1."""
@@ -123,11 +127,12 @@ class Pieces:
     ) -> Graph:
         """Build the graph; its fixed splits are the set ``"fixed"``."""
         source, target = self.edge_index
-        weight = self.edge_weight
+        weight, types = self.edge_weight, self.edge_type
         if self.is_directed is False and direction == "keep":  # listed once: write out both ways
             back = source != target
             source, target = np.r_[source, target[back]], np.r_[target, source[back]]
             weight = None if weight is None else np.r_[weight, weight[back]]
+            types = None if types is None else np.r_[types, types[back]]
         remarks = list(self.remarks)
         sets, taken_out = self.usable_split_sets(fill_unlabelled)
         remarks += taken_out
@@ -140,6 +145,8 @@ class Pieces:
             target,
             num_nodes=self.num_nodes,
             weight=weight,
+            edge_type=types,
+            type_names=self.type_names,
             direction=direction,
             self_loops=self_loops,
             features=self.features,

@@ -47,6 +47,7 @@ class GraphReport:
     classes_with_one_node: tuple[str, ...]
     fixed_splits: int
     remarks: tuple[str, ...]
+    edge_types: dict[str, int]
 
     @classmethod
     def of(cls, graph: Graph) -> GraphReport:
@@ -98,6 +99,7 @@ class GraphReport:
             ),
             fixed_splits=0 if graph.splits is None else len(graph.splits),
             remarks=graph.remarks,
+            edge_types={name: graph.of_type(name).num_edges for name in graph.type_names},
         )
 
     @property
@@ -139,6 +141,9 @@ class GraphReport:
     def found(self) -> tuple[str, ...]:
         """What a user should know about the contents, one sentence each."""
         told = []
+        if self.edge_types:
+            sizes = ", ".join(f"{name} ({edges:,})" for name, edges in self.edge_types.items())
+            told.append(f"{_count(len(self.edge_types), 'type')} of edges: {sizes}")
         if self.isolated_nodes:
             told.append(f"{_count(self.isolated_nodes, 'isolated node')}")
         if self.connected_components > 1:

@@ -36,7 +36,7 @@ class GraphSource:
         :meth:`write` wrote; the other options given here then come before those in it.
     edges, nodes
         Files of tables, instead of ``graph``.
-    label, source, target, weight, node_id, split, features, ignore, columns
+    label, source, target, weight, edge_type, node_id, split, features, ignore, columns
         Columns of the tables, as in :func:`heterophily.read_tables`; ``label`` also for markup.
     encode, labels_are_classes, delimiter, has_header, direction, self_loops, fill_unlabelled
         How they are read. ``delimiter`` may also be the word ``tab`` or ``space``.
@@ -61,6 +61,7 @@ class GraphSource:
     source: str | None = None
     target: str | None = None
     weight: str | None = None
+    edge_type: str | None = None
     node_id: str | None = None
     split: str | None = None
     features: tuple[str, ...] | None = None
@@ -69,7 +70,7 @@ class GraphSource:
     encode: bool = True
     labels_are_classes: bool = False
     delimiter: str | None = None
-    has_header: bool = True
+    has_header: bool | None = None
     direction: Direction | None = None
     self_loops: SelfLoops | None = None
     fill_unlabelled: int | None = None

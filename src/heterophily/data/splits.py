@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -71,6 +72,12 @@ def _seal(split: Split | SplitBatch, shape: str) -> None:
     _check(split)
 
 
+def _restore(split: Split | SplitBatch, state: dict[str, Any]) -> None:
+    split.__dict__.update(state)
+    for part in PARTS:
+        getattr(split, part).setflags(write=False)
+
+
 @dataclass(frozen=True, eq=False)
 class Split:
     """One division of the nodes: three masks of shape (N,), disjoint and not empty.
@@ -85,6 +92,10 @@ class Split:
     def __post_init__(self) -> None:
         """Check the masks and freeze them."""
         _seal(self, "(N,)")
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore a copy that went through pickle or another process, read-only as the original."""
+        _restore(self, state)
 
     @classmethod
     def from_parts(
@@ -115,6 +126,10 @@ class SplitBatch:
     def __post_init__(self) -> None:
         """Check the masks and freeze them."""
         _seal(self, "(R, N)")
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore a copy that went through pickle or another process, read-only as the original."""
+        _restore(self, state)
 
     @classmethod
     def stack(cls, splits: Sequence[Split]) -> SplitBatch:

@@ -15,6 +15,7 @@ from heterophily.data.datasets import DATASETS
 from heterophily.data.graph import Graph
 from heterophily.data.interchange import GraphLike, as_graph
 from heterophily.data.report import GraphReport
+from heterophily.diagnosis.edge_types import TypeSignal, type_remark, type_signals
 from heterophily.diagnosis.probe import probe_sources
 from heterophily.diagnosis.probe_columns import has_features
 from heterophily.diagnosis.probe_value import Probe
@@ -53,6 +54,7 @@ class Diagnosis:
     source: str = ""
     seed: int = 0
     quick: bool = False
+    types: tuple[TypeSignal, ...] = ()  # of edges, where they have types
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data: graph, verdict, metrics, probe, next."""
@@ -66,6 +68,7 @@ class Diagnosis:
             "metrics": dict(self.metrics.values),
             "probe": None if self.probe is None else self.probe.to_dict(),
             "next": {"command": self.next.command, "why": self.next.why},
+            **({"edge_types": [signal.to_dict() for signal in self.types]} if self.types else {}),
         }
 
     def __rich__(self) -> Any:
@@ -150,6 +153,9 @@ def diagnose(
         notes.append(note)
     verdict = judge(Evidence(has_edges, int(graph.is_labelled.sum()), probe, chance))
     notes += metric_remarks(graph, metrics, verdict)
+    types = type_signals(graph, seed=seed)
+    if remark := type_remark(types):
+        notes.append(remark)
     named = source or _source(graph)
     return Diagnosis(
         report=graph.report,
@@ -162,6 +168,7 @@ def diagnose(
         source=named or "",
         seed=seed,
         quick=quick,
+        types=types,
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
+from heterophily.diagnosis.edge_types import HEADINGS
 from heterophily.diagnosis.known import known_metrics
 from heterophily.diagnosis.probe_value import SOURCES, Probe
 from heterophily.diagnosis.text import headings, probe_line, score_title, source_rows
@@ -55,6 +56,7 @@ def evidence_parts(diagnosis: Diagnosis) -> list[str]:
         stand_part(diagnosis),
         "<h2>Metrics</h2>",
         metrics_part(diagnosis),
+        *(["<h2>Types of edges</h2>", types_part(diagnosis)] if diagnosis.types else []),
     ]
 
 
@@ -135,6 +137,12 @@ def metrics_part(diagnosis: Diagnosis) -> str:
             ]
         )
     return table(["metric", "value", "from 0 to 1; grey: the paper's ten datasets"], rows)
+
+
+def types_part(diagnosis: Diagnosis) -> str:
+    """Return each type of edges by itself, as a table."""
+    rows: list[Sequence[Cell | str]] = [list(signal.row()) for signal in diagnosis.types]
+    return table(list(HEADINGS), rows)
 
 
 def probe_part(probe: Probe) -> str:

@@ -7,7 +7,6 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from heterophily.data.graph import Graph
-from heterophily.diagnosis.neighbour_labels import NeighbourLabels
 from heterophily.diagnosis.probe_value import FROM_GRAPH, beside_own
 from heterophily.diagnosis.sources import (
     MAX_SKETCHED,
@@ -19,6 +18,7 @@ from heterophily.diagnosis.sources import (
     structure,
 )
 from heterophily.evaluation.scores import score_for
+from heterophily.filters.neighbour_labels import NeighbourLabels
 
 Floats = NDArray[np.float64]
 Nodes = NDArray[np.int64]

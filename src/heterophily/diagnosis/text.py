@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING, Any
 
+from heterophily.diagnosis.edge_types import HEADINGS
 from heterophily.diagnosis.known import ANCHORS, known_metrics
 from heterophily.diagnosis.probe_value import FROM_GRAPH, SOURCES, Probe, beside_own
 from heterophily.diagnosis.words import capital
@@ -53,6 +54,8 @@ def render(diagnosis: Diagnosis) -> Any:
     if diagnosis.probe is not None:
         parts += [_probe_table(diagnosis.probe), Text(probe_line(diagnosis.probe))]
     parts.append(_metric_table(diagnosis))
+    if diagnosis.types:
+        parts.append(_type_table(diagnosis))
     parts += [*(Text(f"Note: {printable(note)}") for note in diagnosis.notes)]
     parts += [
         Text(f"Next: {printable(diagnosis.next.why)}."),
@@ -103,6 +106,16 @@ def _metric_table(diagnosis: Diagnosis) -> Any:
     return table
 
 
+def _type_table(diagnosis: Diagnosis) -> Any:
+    table = _table()
+    for place, heading in enumerate(HEADINGS):
+        table.add_column(heading, justify="left" if place == 0 else "right")
+    for signal in diagnosis.types:
+        name, *values = signal.row()
+        table.add_row(printable(name), *values)
+    return table
+
+
 def source_rows(probe: Probe) -> list[tuple[str, str, str, str]]:
     """Return a row for each source: name, score alone, score beside own features, what it adds.
 
@@ -146,8 +159,13 @@ def limits(value: float, low: float, high: float) -> str:
 
 def headings(probe: Probe) -> tuple[str, str, str, str]:
     """Return the headings of the table of sources."""
-    against = "own" if probe.has_features else "the largest class"
-    return "source of information", "alone", "beside own", f"against {against} (95 % interval)"
+    base = "own features" if probe.has_features else "the largest class"
+    return (
+        "source of information",
+        "alone",
+        "with own features",
+        f"gain over {base} (95 % interval)",
+    )
 
 
 def score_title(probe: Probe) -> str:

@@ -65,17 +65,34 @@ def _load(wanted: str) -> Engine:
     return Engine(None, "not built: no C++ compiler was found when the package was installed")
 
 
+def instruction_set() -> str:
+    """Return the instruction set that trainings here use: the engine's, or the processor's best."""
+    best = next(isa for isa, needs in _NEEDS.items() if needs <= processor_flags())
+    return engine().isa or best
+
+
 def processor_flags() -> set[str]:
     """Return the instruction sets of this processor, as Linux spells them."""
     if platform.machine().lower() not in ("x86_64", "amd64"):
         return set()
+    return set(_processor("flags").split())  # not Linux: none, and the baseline runs everywhere
+
+
+def processor_vendor() -> str:
+    """Return who made the processor, as Linux spells it; elsewhere the kind of machine."""
+    return _processor("vendor_id") or platform.machine()
+
+
+@cache
+def _processor(field: str) -> str:
     try:
         for line in Path("/proc/cpuinfo").read_text("ascii", "replace").splitlines():
-            if line.startswith("flags"):
-                return set(line.partition(":")[2].split())
+            name, _, value = line.partition(":")
+            if name.strip() == field:
+                return value.strip()
     except OSError:
         pass
-    return set()  # not Linux: the baseline runs everywhere
+    return ""
 
 
 def _path(isa: str) -> Path | None:

@@ -95,6 +95,8 @@ def run(
 def _plan(task: Task) -> Plan:
     if task.config.is_weighted:
         raise NotCoveredError("class weights run in torch")
+    if task.config.has_groups:
+        raise NotCoveredError("own rates of coefficients run in torch")
     with reproducible(task.seed, _CPU):
         return Plan(task.build())
 

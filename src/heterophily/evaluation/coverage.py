@@ -85,7 +85,7 @@ def gap_remarks(
         remedy = "" if rule == "random" else "; --splits random draws every class into each part"
         remarks.append(
             f"the {rule} splits leave class {_listed(names)} without {word} nodes in {worst} of "
-            f"{missing[0].of_splits} split(s): {_FOLLOWS[part]}{remedy}"
+            f"{missing[0].of_splits} splits: {_FOLLOWS[part]}{remedy}"
         )
     return tuple(remarks)
 

@@ -250,7 +250,7 @@ def undefined_remarks(
     classes = ", ".join(repr(str(class_names[k])) for k in sorted(set(single)))
     return (
         f"{' and '.join(names)} cannot be computed: the test nodes of {len(single)} of "
-        f"{len(truth)} split(s) are all of class {classes}, so accuracy, balanced accuracy and "
+        f"{len(truth)} splits are all of class {classes}, so accuracy, balanced accuracy and "
         "macro F1 say nothing about the other classes either; use --splits random, which tests "
         "every class, or label more nodes",
     )

@@ -143,6 +143,8 @@ def _entries(adjacency: Tensor, num_nodes: int) -> Tensor:
     entries = adjacency
     if entries.layout != torch.sparse_coo:
         entries = entries.to_sparse(layout=torch.sparse_coo)
+    if not entries.is_floating_point():
+        entries = entries.double()  # before repeated entries add up
     return entries.coalesce()
 
 

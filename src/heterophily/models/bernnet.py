@@ -85,7 +85,8 @@ class Bernnet(nn.Module):
         paper="He et al. 2021, BernNet, the Bernstein filter of a perceptron",
         cost="O(nnz(X) H + K E C)",
         departs="same polynomial in the Chebyshev basis: K products instead of K(K+3)/2; θ has "
-        "the learning rate and weight decay of the rest",
+        "the learning rate and weight decay of the rest; the released program has its own, by "
+        "default 0.01 and 0, as coefficient_lr=0.01, coefficient_weight_decay=0 do",
     )
 
     def __init__(
@@ -99,6 +100,11 @@ class Bernnet(nn.Module):
             input_dropout=options.input_rate,
         )
         self.theta = nn.Parameter(torch.ones(options.degree + 1))
+
+    @property
+    def filter_coefficients(self) -> tuple[nn.Parameter, ...]:
+        """θ, which may be trained with a learning rate and decay of its own."""
+        return (self.theta,)
 
     def forward(self, inputs: GraphInputs) -> Tensor:
         """Return the logits (N, C)."""

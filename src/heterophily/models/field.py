@@ -15,12 +15,14 @@ from heterophily.models.sgformer import Sgformer, SgformerOptions
 from heterophily.models.spec import ModelSpec
 from heterophily.models.trees import TreesModel, TreesOptions
 
-# X stays as it is given.
+# Counts are taken as they are: rows are not divided by their sum.
 WALK = InputOptions(row_normalize=False)  # random walk on A + I, as in the ACM paper
 SYMMETRIC = replace(WALK, normalization="symmetric")
 LOOPLESS = replace(SYMMETRIC, renormalize=False)
 MEAN = replace(WALK, renormalize=False)  # mean over the neighbours
 STRUCTURE = replace(WALK, with_structure=True)  # A itself too
+
+AS_GIVEN = replace(STRUCTURE, features="as-given")  # trees do not care for scales
 
 CHANNELS = ("own", "low", "high", "low-2", "degree")
 
@@ -50,6 +52,9 @@ FIELD = {
     "sgformer": ModelSpec(Sgformer, SgformerOptions(), SYMMETRIC),
     "label-propagation": ModelSpec(LabelPropagation, LabelPropagationOptions(), LOOPLESS),
     "correct-and-smooth": ModelSpec(CorrectAndSmooth, CorrectAndSmoothOptions(), LOOPLESS),
-    "trees": ModelSpec(TreesModel, TreesOptions(), WALK),
-    "trees-channels": ModelSpec(TreesModel, TreesOptions(columns=CHANNELS), STRUCTURE),
+    "trees": ModelSpec(TreesModel, TreesOptions(), AS_GIVEN),
+    "trees-channels": ModelSpec(TreesModel, TreesOptions(columns=CHANNELS), AS_GIVEN),
+    "trees-labels": ModelSpec(
+        TreesModel, TreesOptions(columns=CHANNELS, with_labels=True), AS_GIVEN
+    ),
 }

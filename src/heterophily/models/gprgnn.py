@@ -95,7 +95,8 @@ class Gprgnn(nn.Module):
     card: ClassVar[Card] = Card(
         paper="Chien et al. 2021, Adaptive Universal Generalized PageRank, the GPR sum",
         cost="O(nnz(X) H + K E C)",
-        departs="weight decay also acts on γ (the released program exempts it)",
+        departs="weight decay also acts on γ; the released program exempts it, as "
+        "coefficient_weight_decay=0 does",
     )
 
     def __init__(
@@ -109,6 +110,11 @@ class Gprgnn(nn.Module):
             input_dropout=options.input_rate,
         )
         self.gamma = nn.Parameter(STARTS[options.start](options.alpha, options.hops))
+
+    @property
+    def filter_coefficients(self) -> tuple[nn.Parameter, ...]:
+        """γ, which may be trained with a learning rate and decay of its own."""
+        return (self.gamma,)
 
     def forward(self, inputs: GraphInputs) -> Tensor:
         """Return the logits (N, C)."""

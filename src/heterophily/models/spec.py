@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from torch import nn
 
 from heterophily.errors import InputError
 from heterophily.layers.inputs import GraphInputs, InputOptions
-
-if TYPE_CHECKING:
-    from heterophily.data.graph import Graph
 
 ALIASES = {"layers": "depth", "lambda": "lambda_"}
 """Other names of options: the paper's "# layers", and a word that Python reserves."""
@@ -65,7 +62,7 @@ class ModelSpec:
             inputs=replace(self.inputs, **parts["inputs"]),
         )
 
-    def on(self, graph: Graph) -> ModelSpec:
+    def on(self, graph: Any) -> ModelSpec:
         """Return the model with what its inputs leave to the graph (``features="auto"``)."""
         return replace(self, inputs=self.inputs.on(graph))
 

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 import torch
 from torch import Tensor
 
+from heterophily.errors import InputError
 from heterophily.evaluation.trees import TreeOptions, Trees, fit_trees
 from heterophily.layers.fitted import Fitted
 from heterophily.layers.inputs import GraphInputs
 from heterophily.models.baseline import Card, check_positive, check_share
 from heterophily.models.options import check_choice, check_count
-from heterophily.models.tree_columns import COLUMNS, column_names, columns_of
+from heterophily.models.tree_columns import COLUMNS, column_names, columns_of, telling_features
+from heterophily.models.tree_labels import FOLDS, draw_folds, label_columns
 from heterophily.training.learner import Learned, Lesson
 from heterophily.training.result import History
 
@@ -31,6 +34,12 @@ class TreesOptions:
     columns
         Blocks of columns, keys of :data:`~heterophily.models.tree_columns.COLUMNS`: ``"own"`` X,
         ``"low"`` ÂX, ``"high"`` X - ÂX, ``"low-2"`` Â²X, ``"degree"``.
+    most_features
+        Of more features, trees see those that tell the classes of training nodes apart best.
+    with_labels
+        Whether the trees also see the labels of training nodes one and two edges away
+        (:func:`~heterophily.models.tree_labels.label_columns`); they are then bound to the graph
+        of the training.
     rounds
         Trees per class, at most; a training ends when ``patience`` rounds have not lowered the
         validation loss.
@@ -39,6 +48,8 @@ class TreesOptions:
     """
 
     columns: tuple[str, ...] = ("own",)
+    most_features: int = 128
+    with_labels: bool = False
     rounds: int = 500
     depth: int = 6
     learning_rate: float = 0.05
@@ -51,8 +62,10 @@ class TreesOptions:
         object.__setattr__(self, "columns", tuple(self.columns))
         for block in self.columns:
             check_choice("columns", block, tuple(COLUMNS))
-        for name in ("rounds", "depth", "bins", "patience"):
+        for name in ("most_features", "rounds", "depth", "bins", "patience"):
             check_count(name, getattr(self, name))
+        if not isinstance(self.with_labels, bool):
+            raise InputError(f"with_labels={self.with_labels!r}; it must be True or False")
         check_positive("learning_rate", self.learning_rate)
         check_share("column_share", self.column_share)
 
@@ -68,18 +81,26 @@ class TreesModel(Fitted):
     card: ClassVar[Card] = Card(
         paper="Chen and Guestrin 2016, XGBoost, section 2; channels as in ACM",
         cost="O(N K log N) for a tree of K columns; once per graph O(E F) for the channels",
-        departs="own features, or ACM's channels of them and the degree (ours)",
+        departs="at most 128 features; `trees-channels`: ACM's channels and the degree; "
+        "`trees-labels`: also the labels of neighbours, cross-fitted (both ours)",
     )
     booster: Tensor
     classes: Tensor
+    kept: Tensor
+    labels: Tensor
+    fold: Tensor
 
     def __init__(
         self, options: TreesOptions, *, num_nodes: int, num_features: int, num_classes: int
     ) -> None:
         super().__init__()
-        self.options, self.num_features, self.num_classes = options, num_features, num_classes
+        self.options, self.num_classes = options, num_classes
         self.register_buffer("booster", torch.zeros(0, dtype=torch.uint8))
         self.register_buffer("classes", torch.zeros(0, dtype=torch.int64))
+        self.register_buffer("kept", torch.zeros(0, dtype=torch.int64))
+        known = num_nodes if options.with_labels else 0
+        self.register_buffer("labels", torch.full((known,), -1))
+        self.register_buffer("fold", torch.full((known,), FOLDS))
 
     @property
     def trees(self) -> Trees:
@@ -89,7 +110,13 @@ class TreesModel(Fitted):
 
     def learn(self, lesson: Lesson) -> Learned:
         """Fit trees to the training nodes; validation nodes say when to stop."""
-        table = columns_of(lesson.inputs, self.options.columns)
+        known = np.where(lesson.split.train, lesson.labels, -1)
+        telling = telling_features(lesson.inputs, known, self.options.most_features)
+        self.kept = torch.from_numpy(telling)
+        if self.options.with_labels:
+            self.labels = torch.from_numpy(known)
+            self.fold = torch.from_numpy(draw_folds(lesson.split.train, seed=lesson.seed))
+        table = self.table(lesson.inputs)
         train = np.flatnonzero(lesson.split.train)
         held = np.flatnonzero(lesson.split.validation)
         fitted = fit_trees(
@@ -113,16 +140,32 @@ class TreesModel(Fitted):
         )
         return Learned(history, fitted.booster.num_boosted_rounds())
 
+    def table(self, inputs: GraphInputs) -> Any:
+        """Return the columns of all nodes, (N, K), dense or CSR."""
+        found = columns_of(inputs, self.options.columns, self.kept.cpu().numpy())
+        if not self.options.with_labels:
+            return found
+        labels, fold = (part.cpu().numpy() for part in (self.labels, self.fold))
+        more = label_columns(inputs, labels, fold, num_classes=self.num_classes)
+        return (
+            sp.csr_array(sp.hstack([found, more]))
+            if sp.issparse(found)
+            else np.hstack([found, more])
+        )
+
     def forward(self, inputs: GraphInputs) -> Tensor:
         """Return the logarithms of the probabilities, (N, C)."""
         if not self.classes.numel():  # not fitted yet
             return torch.zeros(inputs.num_nodes, self.num_classes)
-        found = self.trees.probabilities(columns_of(inputs, self.options.columns))
+        found = self.trees.probabilities(self.table(inputs))
         return torch.from_numpy(np.log(np.maximum(found, SMALLEST)))
 
     def gains(self) -> Mapping[tuple[str, int | None], float]:
-        """Return the share of each column (block, number of the feature) in the total gain."""
-        names = column_names(self.num_features, self.options.columns)
+        """Return the share of each column (block, number of the feature or class) in the gain."""
+        names = column_names(self.kept.tolist(), self.options.columns)
+        if self.options.with_labels:
+            for step in ("labels", "labels-2"):
+                names += [(step, number) for number in (*range(self.num_classes), None)]
         found = self.trees.gains
         total = sum(found.values())
         ranked = sorted(found.items(), key=lambda pair: -pair[1])

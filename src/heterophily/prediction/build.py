@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,7 +25,6 @@ def model_of(
     *,
     rule: str = "folds",
     seed: int = 0,
-    feature_names: Sequence[str] | None = None,
     extra: Mapping[str, Any] | None = None,
 ) -> TrainedModel:
     """Return the ensemble that ``auto`` chose, with its story on the card."""
@@ -48,7 +47,7 @@ def model_of(
         networks=tuple(networks),
         votes=tuple(votes),
         class_names=result.graph.class_names,
-        trained_on=GraphFacts.of(result.graph, networks, feature_names),
+        trained_on=GraphFacts.of(result.graph, networks),
         temperature=result.temperature,
         card=card,
     )
@@ -112,7 +111,6 @@ def model_of_report(
     calibrated: Calibrated,
     *,
     seed: int,
-    feature_names: Sequence[str] | None = None,
     extra: Mapping[str, Any] | None = None,
 ) -> TrainedModel:
     """Return the replicas of a report as one ensemble.
@@ -138,7 +136,7 @@ def model_of_report(
         networks=(network,),
         votes=tuple(votes),
         class_names=graph.class_names,
-        trained_on=GraphFacts.of(graph, [network], feature_names),
+        trained_on=GraphFacts.of(graph, [network]),
         temperature=calibrated.temperature,
         card=card,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -109,8 +109,6 @@ def explain(
     model: TrainedModel,
     graph: GraphLike,
     node: str | int,
-    *,
-    feature_names: Sequence[str] | None = None,
 ) -> Explanation:
     """Say why a node got its label.
 
@@ -120,7 +118,7 @@ def explain(
     """
     graph = graph_for(model, graph)
     place = find_node(graph, node)
-    found = predict(model, graph, feature_names=feature_names)
+    found = predict(model, graph)
     order = np.argsort(-found.probabilities[place], kind="stable")
     best, second = int(order[0]), int(order[1])
     neighbours = _neighbours(graph, place)
@@ -141,7 +139,7 @@ def explain(
         neighbour_predictions=_counts(found.labels[neighbours].tolist()),
         local_homophily=homophily,
         class_homophily=of_class,
-        features=feature_shares(model, feature_names=feature_names),
+        features=feature_shares(model),
     )
 
 

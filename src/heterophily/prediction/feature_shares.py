@@ -17,7 +17,13 @@ BLOCK_WORDS = {
     "low": "the mean of {} over its neighbours",
     "high": "the difference of {} to its neighbours",
     "low-2": "the mean of {} two steps away",
+    "labels": "the share of {} among the labels of its neighbours",
+    "labels-2": "the share of {} among the labels two steps away",
+}
+COUNT_WORDS = {
     "degree": "its number of neighbours",
+    "labels": "the number of its neighbours with a known label",
+    "labels-2": "the number of known labels two steps away",
 }
 
 
@@ -29,12 +35,10 @@ class FeatureShare:
     share: float
 
 
-def feature_shares(
-    model: TrainedModel, *, feature_names: Sequence[str] | None = None
-) -> tuple[FeatureShare, ...]:
+def feature_shares(model: TrainedModel) -> tuple[FeatureShare, ...]:
     """Return the columns that matter most to the trees of a model; empty without trees."""
     facts = model.trained_on
-    names = feature_names or facts.feature_names
+    names = facts.feature_names
     sizes = Sizes(facts.num_nodes, facts.num_features or facts.num_nodes, len(model.class_names))
     totals: dict[tuple[str, int | None], float] = {}
     for vote in model.votes:
@@ -43,10 +47,16 @@ def feature_shares(
             for column, share in built.gains().items():
                 totals[column] = totals.get(column, 0.0) + share / len(model.votes)
     ranked = sorted(totals.items(), key=lambda pair: -pair[1])[:SHOWN]
-    return tuple(FeatureShare(_words(*column, names), share) for column, share in ranked)
+    return tuple(
+        FeatureShare(_words(*column, names, model.class_names), share) for column, share in ranked
+    )
 
 
-def _words(block: str, feature: int | None, names: Sequence[str] | None) -> str:
-    if feature is None:
-        return BLOCK_WORDS[block]
-    return BLOCK_WORDS[block].format(f"feature {feature}" if names is None else names[feature])
+def _words(
+    block: str, number: int | None, names: Sequence[str] | None, classes: Sequence[str]
+) -> str:
+    if number is None:
+        return COUNT_WORDS[block]
+    if block in COUNT_WORDS:
+        return BLOCK_WORDS[block].format(classes[number])
+    return BLOCK_WORDS[block].format(f"feature {number}" if names is None else names[number])

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from heterophily.data.encode import Encoder
 from heterophily.data.graph import Graph
 from heterophily.errors import InputError
-from heterophily.prediction.model import TrainedModel, ids_digest
+from heterophily.prediction.model import TrainedModel, column_names, ids_digest
 
 _SHOWN = 3
 
 
-def check_graph(
-    model: TrainedModel, graph: Graph, feature_names: Sequence[str] | None = None
-) -> None:
+def check_graph(model: TrainedModel, graph: Graph) -> None:
     """Refuse a graph that the model cannot answer for, with the reason.
 
     Other nodes and edges are welcome when no weight belongs to a node. Features must be the same
@@ -27,7 +26,9 @@ def check_graph(
             f"{graph.name} is {words[graph.is_directed]}, the model was trained on an "
             f"{words[known.is_directed]} graph; read both in the same way (--directed)"
         )
-    check_columns(model, feature_names)
+    check_columns(model, column_names(graph))
+    if known.encoder is not None and graph.encoder is not None:
+        _check_encoder(known.encoder, graph)
     if graph.num_features != known.num_features:
         raise InputError(
             f"{graph.name} has {graph.num_features} feature columns, the model was trained with "
@@ -46,6 +47,16 @@ def check_graph(
         raise InputError(
             f"the node ids of {graph.name} are not those of training in the same order, and the "
             f"model is bound to them: {reason}; {remedy}"
+        )
+
+
+def _check_encoder(known: Mapping[str, Any], graph: Graph) -> None:
+    """Refuse tables that were encoded by what they hold, not as in training."""
+    assert graph.encoder is not None
+    if Encoder.from_dict(known) != graph.encoder:
+        raise InputError(
+            f"the columns of {graph.name} were encoded anew, not as in training; pass the pair of "
+            "tables (edges, nodes) itself, or read it with the encoder of the training graph"
         )
 
 

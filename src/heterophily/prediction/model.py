@@ -103,13 +103,8 @@ class GraphFacts:
     columns: Mapping[str, Any] | None = None  # plain data: mean and deviation of numbers
 
     @classmethod
-    def of(
-        cls,
-        graph: Graph,
-        networks: Sequence[Network],
-        feature_names: Sequence[str] | None = None,
-    ) -> GraphFacts:
-        """Note the facts of a graph; names of feature columns where they are known.
+    def of(cls, graph: Graph, networks: Sequence[Network]) -> GraphFacts:
+        """Note the facts of a graph on which networks were trained.
 
         Means and deviations of the columns are kept where a network sees features scaled by them.
         """
@@ -120,7 +115,7 @@ class GraphFacts:
             num_nodes=graph.num_nodes,
             num_edges=graph.num_edges,
             num_features=graph.num_features,
-            feature_names=None if feature_names is None else tuple(feature_names),
+            feature_names=column_names(graph),
             is_directed=graph.is_directed,
             node_ids=ids_digest(graph),
             encoder=None if graph.encoder is None else graph.encoder.to_dict(),
@@ -131,6 +126,11 @@ class GraphFacts:
     def scale(self) -> ColumnScale | None:
         """How the columns of another graph are scaled: as those of training."""
         return None if self.columns is None else ColumnScale.from_dict(self.columns)
+
+
+def column_names(graph: Graph) -> tuple[str, ...] | None:
+    """Return the names of the columns that the features were made of; None if they have none."""
+    return graph.feature_names if graph.encoder is None else graph.encoder.names
 
 
 def ids_digest(graph: Graph) -> str:

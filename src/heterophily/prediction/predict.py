@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -109,9 +109,7 @@ class Predictions:
         write_text(path, text.getvalue())
 
 
-def predict(
-    model: TrainedModel, graph: GraphLike, *, feature_names: Sequence[str] | None = None
-) -> Predictions:
+def predict(model: TrainedModel, graph: GraphLike) -> Predictions:
     """Let the members of a model vote on a graph: the one it was trained on, or another one.
 
     New nodes and edges are fine when no weight of the model belongs to a node; otherwise, and
@@ -119,7 +117,7 @@ def predict(
     have any form that :func:`heterophily.as_graph` takes; tables are encoded as in training.
     """
     graph = graph_for(model, graph)
-    check_graph(model, graph, feature_names)
+    check_graph(model, graph)
     total = np.zeros((graph.num_nodes, len(model.class_names)))
     mixed = np.zeros((graph.num_nodes, len(model.channel_names)))
     mixing = 0

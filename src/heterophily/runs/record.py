@@ -154,7 +154,9 @@ def versions() -> dict[str, str]:
             found[package] = version(package)
         except PackageNotFoundError:
             found[package] = "?"
-    return found
+    from heterophily.engine.library import instruction_set
+
+    return {**found, "instructions": instruction_set()}
 
 
 def command_line() -> str:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import csv
 import json
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from types import NoneType
-from typing import Any
+from typing import Any, NamedTuple
 
 from heterophily.data.atomic import atomic_path
 from heterophily.errors import InputError, lookup
@@ -163,30 +164,54 @@ def _check_types(record: Record) -> None:
     canonical(asdict(record)).encode("utf-8")  # half a character is refused here
 
 
-def merge_store(target: Store, other: Store) -> tuple[int, int]:
-    """Take all records of another store; return how many were new and how many known."""
+class Merged(NamedTuple):
+    """How many records were new, how many were known, and remarks on those that differ."""
+
+    added: int
+    known: int
+    remarks: tuple[str, ...] = ()
+
+
+def merge_store(target: Store, other: Store) -> Merged:
+    """Take all records of another store."""
     return merge_records(target, other.records(), where=other.name)
 
 
-def merge_records(
-    target: Store, records: Iterable[Record], *, where: str | Path
-) -> tuple[int, int]:
-    """Take records into a store; return how many were new and how many known.
+def merge_records(target: Store, records: Iterable[Record], *, where: str | Path) -> Merged:
+    """Take records into a store.
 
-    A key with another answer means that the two were trained with programs or machines that
-    compute differently: nothing is taken then.
+    A key with another answer is left where it is, with a remark, if the two were trained with
+    other versions or on other processors. With equal ones it cannot be: nothing is taken then.
     """
     arriving: list[Record] = []
+    differing: Counter[str] = Counter()
     known = 0
-    here: dict[str, Any] = {record.key: record.answer for record in target.records()}
+    here = {record.key: record for record in target.records()}
     for record in records:
-        if record.key not in here:
+        ours = here.get(record.key)
+        if ours is None:
             arriving.append(record)
-        elif here[record.key] == record.answer:
+        elif ours.answer == record.answer:
             known += 1
+        elif changes := _changes(ours.versions, record.versions):
+            differing[changes] += 1
         else:
             raise StoreError(
                 f"{where} and {target.name} disagree on run {record.key[:12]} "
-                f"({record.run['model']} on {record.run['graph']['name']}); nothing was merged"
+                f"({record.run['model']} on {record.run['graph']['name']}), trained with the same "
+                "versions on the same kind of processor; nothing was merged"
             )
-    return target.add_all(arriving), known
+    remarks = tuple(
+        f"{count} run(s) have other answers there ({changes}); those here stay"
+        for changes, count in differing.items()
+    )
+    return Merged(target.add_all(arriving), known, remarks)
+
+
+def _changes(ours: Mapping[str, str], theirs: Mapping[str, str]) -> str:
+    """Say what of the versions differs."""
+    names = [name for name in {**ours, **theirs} if ours.get(name) != theirs.get(name)]
+    return ", ".join(
+        f"{name} {theirs.get(name, 'unknown')} instead of {ours.get(name, 'unknown')}"
+        for name in names
+    )

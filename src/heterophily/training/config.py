@@ -29,6 +29,10 @@ class TrainConfig:
     weight_decay
         L2 penalty added to the gradient (``adam``) or decoupled decay (``adamw``), on every
         parameter.
+    coefficient_lr, coefficient_weight_decay
+        The same for the coefficients of a filter that a model learns (``filter_coefficients``: γ
+        of GPR-GNN, θ of BernNet). None: those of the other parameters. The program of GPR-GNN has
+        decay 0 there, that of BernNet decay 0 and a learning rate of its own (0.01 by default).
     optimizer
         ``"adam"`` or ``"adamw"``.
     max_epochs
@@ -58,13 +62,19 @@ class TrainConfig:
     window: int = 200
     select_by: str = "validation-loss"
     class_weight: str | tuple[float, ...] = "none"
+    coefficient_lr: float | None = None
+    coefficient_weight_decay: float | None = None
 
     def __post_init__(self) -> None:
         """Check every field once."""
-        if not (_is_number(self.lr) and self.lr > 0):
-            raise InputError(f"lr={self.lr!r}; the learning rate is a positive number")
-        if not (_is_number(self.weight_decay) and self.weight_decay >= 0):
-            raise InputError(f"weight_decay={self.weight_decay!r}; it is zero or a positive number")
+        for name in ("lr", "coefficient_lr"):
+            value = getattr(self, name)
+            if not (_is_number(value) and value > 0) and name not in self._unset:
+                raise InputError(f"{name}={value!r}; the learning rate is a positive number")
+        for name in ("weight_decay", "coefficient_weight_decay"):
+            value = getattr(self, name)
+            if not (_is_number(value) and value >= 0) and name not in self._unset:
+                raise InputError(f"{name}={value!r}; it is zero or a positive number")
         for name in ("max_epochs", "window"):
             value = getattr(self, name)
             if not isinstance(value, int) or isinstance(value, bool) or value < 1:
@@ -87,15 +97,26 @@ class TrainConfig:
         """Whether nodes count by the size of their class."""
         return self.class_weight != "none"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields as plain data, without class weights when there are none.
+    @property
+    def _unset(self) -> tuple[str, ...]:
+        """The fields that are not used: class weights and rates of coefficients by default."""
+        later = {"class_weight": "none", "coefficient_lr": None, "coefficient_weight_decay": None}
+        return tuple(name for name, unused in later.items() if getattr(self, name) == unused)
 
-        Keys of stored runs are made of this: those of runs without class weights stay as they
-        were before the field existed.
+    @property
+    def has_groups(self) -> bool:
+        """Whether coefficients of filters are trained otherwise than the other parameters."""
+        return not {"coefficient_lr", "coefficient_weight_decay"} <= set(self._unset)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as plain data, without those that are not used.
+
+        Keys of stored runs are made of this: those of runs that do not use a field stay as they
+        were before it existed.
         """
         values = asdict(self)
-        if not self.is_weighted:
-            del values["class_weight"]
+        for name in self._unset:
+            del values[name]
         return values
 
     def replace(self, **changes: Any) -> TrainConfig:

@@ -56,7 +56,7 @@ class FullBatch:
         if not parameters:
             raise InputError(f"{type(model).__name__} has no trainable parameter")
         self.optimizer = _OPTIMIZERS[config.optimizer](
-            parameters,
+            _groups(model, config) if config.has_groups else parameters,
             lr=config.lr,
             weight_decay=config.weight_decay,
             fused=True,
@@ -148,3 +148,18 @@ def check_split(split: Split, labels: NDArray[np.int64]) -> None:
         bad = np.flatnonzero(getattr(split, part) & (labels < 0))
         if bad.size:
             raise InputError(f"node {bad[0]} is in the {part} set but has no label")
+
+
+def _groups(model: nn.Module, config: TrainConfig) -> list[dict[str, Any]]:
+    """Return the parameters, and the coefficients of the model's filter with their own numbers."""
+    coefficients = list(getattr(model, "filter_coefficients", ()))
+    if not coefficients:
+        raise InputError(
+            f"coefficient_lr, coefficient_weight_decay: {type(model).__name__} learns no "
+            "coefficients of a filter"
+        )
+    theirs = {id(parameter) for parameter in coefficients}
+    others = [p for p in model.parameters() if p.requires_grad and id(p) not in theirs]
+    own = {"lr": config.coefficient_lr, "weight_decay": config.coefficient_weight_decay}
+    chosen = {name: value for name, value in own.items() if value is not None}
+    return [{"params": others}, {"params": coefficients, **chosen}]

@@ -16,12 +16,13 @@ from starlette.middleware import Middleware
 from heterophily.web import refusal
 from heterophily.web.folder import WorkFolder
 from heterophily.web.jobs import Jobs
-from heterophily.web.routes import graphs, jobs, known, playground, results
+from heterophily.web.routes import graphs, jobs, known, playground, reading, results
 from heterophily.web.routes.state import Server
 from heterophily.web.security import Guard
 from heterophily.web.settings import WebSettings
 
 FORM_BYTES = 64 * 1024  # of a form beside its files
+UPLOADS = ("/api/graphs", "/api/graphs/previews")  # where files are sent
 
 
 def create_app(settings: WebSettings) -> FastAPI:
@@ -54,13 +55,13 @@ def create_app(settings: WebSettings) -> FastAPI:
             Middleware(
                 Guard,
                 settings=settings,
-                limits={"/api/graphs": settings.max_upload_bytes + FORM_BYTES},
+                limits=dict.fromkeys(UPLOADS, settings.max_upload_bytes + FORM_BYTES),
             )
         ],
     )
     app.state.server = server
     refusal.install(app)
-    for module in (known, playground, graphs, jobs, results):
+    for module in (known, playground, reading, graphs, jobs, results):
         app.include_router(module.router)
     static = Path(str(files("heterophily.web") / "static"))
     app.mount("/", StaticFiles(directory=static, html=True), name="page")

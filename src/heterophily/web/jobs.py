@@ -45,6 +45,7 @@ class Kind:
 
 
 KINDS = {
+    "preview": Kind(lane="import", is_limited=True),
     "import": Kind(lane="import", is_limited=True),
     "diagnosis": Kind(is_kept=True),
     "comparison": Kind(is_kept=True),

@@ -50,6 +50,49 @@ class JobView(BaseModel):
     created: float = Field(description="Seconds since 1970")
 
 
+Column = Annotated[str, Field(max_length=200)]
+
+
+class Reading(Asked):
+    """How tables are read; columns that are not named are found by the reader."""
+
+    label: Column | None = None
+    node_id: Column | None = None
+    source: Column | None = None
+    target: Column | None = None
+    weight: Column | None = None
+    edge_type: Column | None = None
+    ignore: list[Column] = Field(default_factory=list, max_length=10_000)
+    columns: dict[Column, Annotated[str, Field(max_length=20)]] = Field(
+        default_factory=dict, max_length=10_000, description="Kinds of columns, where changed"
+    )
+    has_header: bool | None = Field(None, description="None: seen from the first lines")
+    is_directed: bool = False
+
+
+class ColumnView(BaseModel):
+    """A column: its name, what it seems to hold, and its first cells."""
+
+    name: str
+    kind: str
+    examples: list[str]
+
+
+class TableView(BaseModel):
+    """A table: its columns, and which of them have roles by their names."""
+
+    rows: int
+    columns: list[ColumnView]
+    roles: dict[str, str]
+
+
+class Preview(BaseModel):
+    """Tables before they are read as a graph, and the kinds that a column may have."""
+
+    tables: dict[str, TableView]
+    kinds: dict[str, str]
+
+
 class GraphFacts(BaseModel):
     """An uploaded graph and what its importer found and did."""
 
@@ -58,6 +101,7 @@ class GraphFacts(BaseModel):
     headline: str
     report: dict[str, Any]
     splits: list[str] = Field(description="Split rules that a comparison may use")
+    reading: Reading | None = Field(None, description="How its tables were read, if it has tables")
     created: float
 
 
@@ -128,7 +172,7 @@ class CellView(BaseModel):
     remark: str = ""
 
 
-class TableView(BaseModel):
+class PaperTableView(BaseModel):
     """A table of the paper as far as the store has it."""
 
     name: str

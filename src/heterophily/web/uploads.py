@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from heterophily.data.source import READERS
+from heterophily.data.source import FILE_KINDS
 from heterophily.diagnosis.diagnose import safe_name
 from heterophily.errors import InputError
 from heterophily.web.refusal import RefusedError
@@ -21,7 +21,7 @@ from heterophily.web.settings import WebSettings
 
 TEXT = (".csv", ".tsv", ".tab", ".txt")
 TABLES = (*TEXT, ".parquet")
-GRAPHS = tuple(READERS)
+GRAPHS = tuple(ending for ending, kind in FILE_KINDS.items() if kind != "recipe")
 ROLES = {"edges": TABLES, "nodes": TABLES, "graph": GRAPHS}
 """What a file may be, and how its name may then end."""
 

@@ -17,6 +17,7 @@ from typing import Any, TextIO
 
 from heterophily.data.memory import memory_limit
 from heterophily.errors import OUT_OF_MEMORY, HeterophilyError, is_out_of_memory
+from heterophily.web.wording import in_page_words
 
 IDLE_SECONDS = 0.2  # after which a new worker loads what training needs
 
@@ -61,9 +62,9 @@ def finite(value: Any) -> Any:
 
 
 def sentence_of(error: BaseException) -> str:
-    """Return the sentence that the command line would print for an error."""
+    """Return an error as one sentence in the words of the page."""
     if isinstance(error, HeterophilyError):
-        return " ".join(str(error).split())
+        return in_page_words(" ".join(str(error).split()))
     if is_out_of_memory(error):
         return OUT_OF_MEMORY
     if isinstance(error, OSError):

@@ -34,6 +34,11 @@ def ours(name, graph, **options):
     return model, x, model(inputs)
 
 
+def inputs_of(name, graph):
+    """Return what our network sees of the graph."""
+    return GraphInputs.from_graph(graph, MODELS[name].with_options(features="counts").inputs)
+
+
 def close(found, wanted):
     torch.testing.assert_close(found, wanted, rtol=1e-5, atol=1e-5)
 
@@ -250,7 +255,7 @@ def test_dir_sage(graph):
         direction="keep",
     )
     model, _, _ = ours("dir-sage", one_way)
-    inputs = GraphInputs.from_graph(one_way, MODELS["dir-sage"].inputs)
+    inputs = inputs_of("dir-sage", one_way)
     rows, columns = one_way.adjacency.nonzero()
     edges = torch.from_numpy(np.stack([rows, columns]).astype(np.int64))  # row points to column
     conv = pyg.DirGNNConv(pyg.SAGEConv(5, 5, bias=False, root_weight=False), alpha=0.3)
@@ -293,7 +298,7 @@ def test_sgformer(graph, edge_index):
         for theirs, mine in zip(gnn.convs, model.gcn.layers, strict=True):
             theirs.lin.weight.copy_(mine.weight.T)
             theirs.bias.copy_(mine.bias)
-    logits = model(GraphInputs.from_graph(graph, MODELS["sgformer"].inputs))
+    logits = model(inputs_of("sgformer", graph))
     wanted = net(x, edge_index, torch.zeros(len(x), dtype=torch.long))
     close(logits.log_softmax(1), wanted)
 
@@ -328,7 +333,7 @@ def test_polynormer(graph, edge_index, global_depth):
             theirs.q.weight.copy_(mine.query.weight.T)
             theirs.k.weight.copy_(mine.key.weight.T)
             theirs.v.weight.copy_(mine.value.weight.T)
-    logits = model(GraphInputs.from_graph(graph, MODELS["polynormer"].inputs))
+    logits = model(inputs_of("polynormer", graph))
     wanted = net(x, edge_index, torch.zeros(len(x), dtype=torch.long))
     close(logits.log_softmax(1), wanted)
 

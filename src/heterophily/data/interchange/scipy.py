@@ -37,7 +37,8 @@ def from_scipy(
     if len(shape) != 2 or shape[0] != shape[1]:
         raise InputError(f"the adjacency matrix has shape {shape}, expected (N, N)")
     try:
-        matrix = sp.csr_array(adjacency, dtype=np.float64, copy=True)
+        given = adjacency.astype(np.float64) if sp.issparse(adjacency) else adjacency
+        matrix = sp.csr_array(given, dtype=np.float64, copy=True)
     except (TypeError, ValueError) as error:
         raise InputError(f"the adjacency matrix does not hold numbers: {error}") from error
     matrix.sum_duplicates()

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from heterophily.data.labels import whole_labels
 from heterophily.data.splits import PARTS, SplitBatch
+from heterophily.data.wide import wide_csr
 from heterophily.errors import InputError
 
 
@@ -31,12 +32,13 @@ def as_features(value: Any, name: str) -> sp.csr_array | NDArray[Any] | None:
     if value is None:
         return None
     if sp.issparse(value):
-        return sp.csr_array(value)
+        return wide_csr(value)
     if hasattr(value, "to_scipy"):
         return sp.csr_array(value.to_scipy(layout="csr"))
     layout = str(getattr(value, "layout", ""))
     if layout == "torch.sparse_coo":
-        value = value.detach().coalesce()
+        value = value.detach()
+        value = (value if value.is_floating_point() else value.double()).coalesce()
         indices = as_array(value.indices(), name)
         return sp.csr_array(
             (as_array(value.values(), name), (indices[0], indices[1])), shape=tuple(value.shape)

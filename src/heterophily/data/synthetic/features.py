@@ -136,7 +136,8 @@ def checked_labels(labels: ArrayLike, features: Any) -> Ints:
         )
     if array.min() < UNLABELLED or array.max() < 0:
         raise InputError("labels must be classes 0, 1, 2, ... (-1: this row is not used)")
-    missing = np.flatnonzero(np.bincount(array[array >= 0]) == 0)
+    present = np.unique(array[array >= 0])
+    missing = np.flatnonzero(present != np.arange(present.size))
     if missing.size:
         raise InputError(f"class {missing[0]} has no row in labels; number the classes 0..C-1")
     return array.astype(np.int64)

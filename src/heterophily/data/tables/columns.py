@@ -30,6 +30,14 @@ ENDS = (
     ("id_1", "id_2"),
     ("head", "tail"),
     ("start", "end"),
+    ("sender", "receiver"),
+    ("sender_id", "receiver_id"),
+    ("payer", "payee"),
+    ("buyer", "seller"),
+    ("caller", "callee"),
+    ("follower", "followee"),
+    ("citing", "cited"),
+    ("parent", "child"),
 )
 WEIGHTS = ("weight", "edge_weight", "w")
 IDS = ("id", "node", "node_id", "nodeid")
@@ -46,7 +54,9 @@ class EdgeColumns:
     source: str
     target: str
     weight: str | None
+    edge_type: str | None
     by_position: bool
+    why: str = ""  # they were chosen, if by their content
 
 
 @dataclass(frozen=True)
@@ -58,6 +68,7 @@ class NodeColumns:
     splits: tuple[str, ...]
     features: tuple[str, ...]
     by_position: bool
+    remark: str  # on the choice
 
 
 def _known(table: Table, names: Sequence[str]) -> str | None:
@@ -88,9 +99,14 @@ def _known_ends(table: Table) -> tuple[str, str] | None:
 
 
 def edge_columns(
-    table: Table, *, source: str | None, target: str | None, weight: str | None
+    table: Table,
+    *,
+    source: str | None,
+    target: str | None,
+    weight: str | None,
+    edge_type: str | None = None,
 ) -> EdgeColumns:
-    """Choose the columns of an edge table and add a remark on the choice to it."""
+    """Choose the columns of an edge table by what was asked for, by name or by place."""
     name = table.path.name
     if len(table.columns) < 2:
         raise InputError(
@@ -110,23 +126,27 @@ def edge_columns(
     require_column(table, target, "target")
     if source == target:
         raise InputError(f"{name}: source and target are the same column {source!r}")
+    if edge_type is not None:
+        require_column(table, edge_type, "type of edges")
     if weight is not None:
         require_column(table, weight, "weight")
     else:
         weight = _known(table, WEIGHTS) if table.has_header else None
-    if weight in (source, target):
-        raise InputError(f"{name}: column {weight!r} cannot be the weight and an end of the edge")
-    used = {source, target, weight}
-    ignored = [column for column in table.columns if column not in used]
-    remark = f"{name}: source and target from columns {source!r}, {target!r}"
-    if by_position and table.has_header:
-        remark += " (the first two)"
-    if weight is not None:
-        remark += f"; weight from {weight!r}"
-    if ignored:
-        remark += f"; ignored: {_listed(ignored)}"
-    table.remarks.append(remark)
-    return EdgeColumns(source, target, weight, by_position)
+    for column, role in ((weight, "weight"), (edge_type, "type")):
+        if column in (source, target):
+            raise InputError(
+                f"{name}: column {column!r} cannot be the {role} and an end of the edge"
+            )
+    return EdgeColumns(source, target, weight, edge_type, by_position)
+
+
+def _only_other(table: Table, node_id: str) -> str | None:
+    """Return the other column of a table of two, if its values repeat: a list of labels."""
+    other = next(column for column in table.columns if column != node_id)
+    cells = [cell for cell in table.head().get(other, []) if cell]
+    has_fractions = any(NUMBER.fullmatch(cell) and not cell.strip().isdigit() for cell in cells)
+    repeats = 1 < len(set(cells)) <= len(cells) // 2
+    return other if repeats and not has_fractions and not SPLIT.fullmatch(other.lower()) else None
 
 
 def node_columns(
@@ -137,8 +157,12 @@ def node_columns(
     split: str | None,
     features: Sequence[str] | None,
     ignore: Sequence[str],
+    why: str = "",
 ) -> NodeColumns:
-    """Choose the columns of a node table and add a remark on the choice to it."""
+    """Choose the columns of a node table, with a remark on the choice.
+
+    ``why`` says how the id column was found, if its content told.
+    """
     name = table.path.name
     for given, option in ((features, "features"), (ignore, "ignore")):
         if isinstance(given, str):
@@ -153,12 +177,15 @@ def node_columns(
                     "the edge table comes first, the node table second, or pass node_id="
                 )
             by_position = True
-            node_id = table.columns[0]
+            others = (label, split, *ignore, *(features or ()))
+            node_id = next((name for name in table.columns if name not in others), table.columns[0])
             _refuse_numeric_header(table, [node_id])
     require_column(table, node_id, "node id")
     if label is None:
         label = _known(table, LABELS)
         label = None if label in ignore or label in (features or ()) else label
+        if label is None and features is None and not ignore and len(table.columns) == 2:
+            label = _only_other(table, node_id)
     else:
         require_column(table, label, "label")
     splits: tuple[str, ...]
@@ -188,7 +215,7 @@ def node_columns(
     if len({*taken}) != len(taken):
         raise InputError(f"{name}: one column has two roles among id, label and split: {taken}")
     ignored = tuple(column for column in rest if column not in chosen)
-    remark = f"{name}: node id from column {node_id!r}"
+    remark = f"{name}: node id from column {node_id!r}{why}"
     remark += "; no label column" if label is None else f"; label from {label!r}"
     if splits:
         remark += f"; split from {_listed(splits)}"
@@ -196,5 +223,4 @@ def node_columns(
         remark += f"; {len(chosen)} feature{'s' * (len(chosen) > 1)}: {_listed(chosen)}"
     if ignored:
         remark += f"; ignored: {_listed(ignored)}"
-    table.remarks.append(remark)
-    return NodeColumns(node_id, label, splits, chosen, by_position)
+    return NodeColumns(node_id, label, splits, chosen, by_position, remark)

@@ -9,8 +9,8 @@ from typing import Any
 import narwhals as nw
 import pyarrow as pa
 
-from heterophily.data.tables.table import check_columns
-from heterophily.data.tables.typed import typed_columns
+from heterophily.data.tables.table import HEAD, Head, check_columns
+from heterophily.data.tables.typed import typed_columns, typed_head
 from heterophily.errors import InputError
 
 
@@ -39,6 +39,13 @@ class FrameTable:
     def places(self, rows: Sequence[int]) -> list[str]:
         """Say which rows they are, counted from 1."""
         return [f"row {row + 1}" for row in rows]
+
+    def head(self) -> Head:
+        """Return the first rows of all columns as text."""
+        first = self._frame.head(HEAD)
+        return typed_head(
+            {name: _arrow(first.get_column(own)) for name, own in self._names.items()}
+        )
 
     def release(self) -> None:
         """Let go of what is held (the frame is the caller's)."""

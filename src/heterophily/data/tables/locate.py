@@ -27,6 +27,23 @@ def _records(
         before = reader.line_num
 
 
+def first_rows(data: bytes, delimiter: str, *, is_cut: bool, limit: int = 1000) -> list[list[str]]:
+    """Return the cells of the first rows; the last row of data that is cut off is left out.
+
+    >>> first_rows(b"a,b\\nc,d\\ne", ",", is_cut=True)
+    [['a', 'b'], ['c', 'd']]
+    """
+    rows: list[list[str]] = []
+    try:
+        for _, cells in _records((data, 1), delimiter):
+            rows.append([cell.encode("utf-8", "replace").decode() for cell in cells])
+            if len(rows) > limit:
+                break
+    except csv.Error:  # reading the columns says why
+        return rows
+    return rows[:limit] if len(rows) > limit else rows[: len(rows) - is_cut]
+
+
 def lines_of_rows(lines: Lines, delimiter: str, rows: Sequence[int]) -> list[int | None]:
     """Return the lines of the file on which data rows (from 0) begin, in one reading.
 

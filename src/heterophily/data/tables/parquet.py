@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 
 from heterophily.data.memory import need, refuse_bomb
 from heterophily.data.tables.seal import is_intact, names_fit
-from heterophily.data.tables.table import check_columns
-from heterophily.data.tables.typed import typed_columns
+from heterophily.data.tables.table import HEAD, Head, check_columns
+from heterophily.data.tables.typed import typed_columns, typed_head
 from heterophily.errors import InputError
 
 _CHANGED = "was changed after it was written: its columns do not fit their checksums"
@@ -40,6 +40,16 @@ class ParquetTable:
     def places(self, rows: Sequence[int]) -> list[str]:
         """Say which rows they are, counted from 1."""
         return [f"row {row + 1}" for row in rows]
+
+    def head(self) -> Head:
+        """Return the first rows of all columns as text."""
+        try:
+            batch = next(self._file.iter_batches(batch_size=HEAD), None)
+        except (pa.ArrowException, OSError, ValueError):
+            batch = None
+        if batch is None:
+            return {}  # reading the columns says why
+        return typed_head(dict(zip(batch.schema.names, batch.columns, strict=True)))
 
     def release(self) -> None:
         """Let go of what is held (nothing)."""

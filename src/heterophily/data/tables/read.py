@@ -4,44 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from heterophily.data.adjacency import Direction, SelfLoops, adjacency_from_edges
+from heterophily.data.edge_types import typed_adjacency
 from heterophily.data.encode.encoder import Encoder
 from heterophily.data.graph import Graph
-from heterophily.data.leaks import leak_remarks
-from heterophily.data.tables.columns import (
-    EdgeColumns,
-    NodeColumns,
-    edge_columns,
-    node_columns,
-)
-from heterophily.data.tables.features import encoded_features, plain_features
-from heterophily.data.tables.ids import (
-    check_ids,
-    find_ids,
-    number_ids,
-    repeats,
-    same_kind,
-    without_points,
-)
-from heterophily.data.tables.nodes import read_labels, read_splits
-from heterophily.data.tables.parquet import ParquetTable
-from heterophily.data.tables.table import Table, also, place, suffix_of
-from heterophily.data.tables.text import TextTable
-from heterophily.data.wording import short
+from heterophily.data.tables.columns import edge_columns
+from heterophily.data.tables.content import choose_ends
+from heterophily.data.tables.edges import read_edges, refuse_id_as_header
+from heterophily.data.tables.end_labels import end_label_columns, labels_of_ends
+from heterophily.data.tables.ends import number_ends, with_more_nodes
+from heterophily.data.tables.ids import number_ids, same_kind
+from heterophily.data.tables.node_rows import NodeOptions, read_nodes
+from heterophily.data.tables.open import FileName, open_table
+from heterophily.data.tables.unused import edge_remark, refuse_odd_ends
 from heterophily.errors import InputError
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame as Frame
-
-FileName = str | PathLike[str]
 
 
 def read_tables(
@@ -51,6 +34,7 @@ def read_tables(
     source: str | None = None,
     target: str | None = None,
     weight: str | None = None,
+    edge_type: str | None = None,
     node_id: str | None = None,
     label: str | None = None,
     features: Sequence[str] | None = None,
@@ -61,7 +45,7 @@ def read_tables(
     encode: bool = True,
     encoder: Encoder | None = None,
     delimiter: str | None = None,
-    has_header: bool = True,
+    has_header: bool | None = None,
     direction: Direction = "drop",
     self_loops: SelfLoops = "remove",
     name: str | None = None,
@@ -78,14 +62,20 @@ def read_tables(
         Two columns of node ids, one row per edge, and an optional weight.
     nodes
         One row per node: its id, label, split and features. Without it the nodes are the ids in
-        the edge table, in increasing order, and nothing is labelled.
+        the edge table, in increasing order. A table of ids and labels alone may list some of the
+        nodes; the others are unlabelled.
     source, target, weight
-        Edge columns. By default well-known names (source/target, src/dst, from/to, u/v, ...;
-        weight), else the first two columns.
+        Edge columns. By default well-known names (source/target, from/to, sender/receiver, ...;
+        weight), or else the columns that hold ids of the node table, or else the first two.
+    edge_type
+        Edge column whose words are types that are kept apart: ``graph.edge_types``. Without it
+        all edges are alike.
     node_id, label, split
-        Node columns. By default id/node/node_id, else the first; label/y/class; split, or
-        split_0, split_1, ... for several splits. Labels are class names or whole numbers, empty =
-        unlabelled. Split cells are train, val (valid, validation), test or empty.
+        Node columns. By default id/node/node_id, else the first, if that holds the ends of edges,
+        or else the column that does; label/y/class; split, or split_0, split_1, ... for several
+        splits. Labels are class names or whole numbers, empty = unlabelled; they may also stand
+        in the edge table, in columns such as source_label and target_label. Split cells are
+        train, val (valid, validation), test or empty.
     labels_are_classes
         Take every distinct label as a class, even if the column looks like numbers on a scale,
         several labels in a cell, or ids (see :mod:`heterophily.data.targets`).
@@ -101,7 +91,8 @@ def read_tables(
         Encode the columns as another graph's were (``graph.encoder``) instead of learning from
         this table; remarks tell which columns look different.
     delimiter, has_header
-        Of text files. Without a header the columns are called 1, 2, 3, ...
+        Of text files; by default seen from the file. Without a header the columns are called 1,
+        2, 3, ...
     direction, self_loops
         What to do with them, see :func:`~heterophily.data.adjacency.adjacency_from_edges`.
     name
@@ -110,6 +101,7 @@ def read_tables(
     Examples
     --------
     >>> import tempfile
+    >>> from pathlib import Path
     >>> folder = Path(tempfile.mkdtemp())
     >>> _ = (folder / "edges.csv").write_text("source,target\\nann,bob\\nbob,cyd\\n")
     >>> _ = (folder / "nodes.csv").write_text("id,label,age\\nann,x,20\\nbob,y,30\\ncyd,x,40\\n")
@@ -117,59 +109,88 @@ def read_tables(
     >>> graph, graph.node_ids.tolist(), graph.class_names
     (Graph('edges', nodes=3, edges=2, features=1, classes=2), ['ann', 'bob', 'cyd'], ('x', 'y'))
     """
-    edge_table = _open(edges, "edges", delimiter, has_header)
-    chosen = edge_columns(edge_table, source=source, target=target, weight=weight)
-    if nodes is None:
-        _refuse_node_options(node_id, label, features, ignore, split)
-        node_table, parts = None, dict[str, Any]()
-        ends, weights = _read_edges(edge_table, chosen)
-        numbers, node_ids = number_ids(same_kind(*ends))
+    how: dict[str, Any] = {"delimiter": delimiter, "has_header": has_header}
+    edge_table = open_table(edges, "edges", **how)
+    node_table = None if nodes is None else open_table(nodes, "nodes", **how)
+    head = edge_table.head()
+    chosen = edge_columns(
+        edge_table, source=source, target=target, weight=weight, edge_type=edge_type
+    )
+    if node_table is None:
+        refuse_odd_ends(edge_table, chosen, head)
+        end_labels = end_label_columns(edge_table, chosen, label)
+        _refuse_node_options(node_id, None if end_labels else label, features, ignore, split)
+        edge_table.remarks.append(edge_remark(edge_table, chosen, head))
+        rows, parts = read_edges(edge_table, chosen, end_labels), dict[str, Any]()
+        numbers, node_ids = number_ids(same_kind(*rows.ends))
     else:
-        node_table = _open(nodes, "nodes", delimiter, has_header)
-        if encoder is not None:
-            features = [column for column in encoder.names if column in node_table.columns]
-        chosen_nodes = node_columns(
-            node_table, node_id=node_id, label=label, split=split, features=features, ignore=ignore
-        )
-        node_column, parts = _read_nodes(
-            node_table,
-            chosen_nodes,
+        is_there = label is None or label in node_table.columns
+        end_labels = None if label and is_there else end_label_columns(edge_table, chosen, label)
+        options = NodeOptions(
+            node_id=node_id,
+            label=label if is_there or end_labels is None else None,
+            features=features,
+            ignore=ignore,
+            split=split,
             labels_are_classes=labels_are_classes,
-            kinds={name: kind for name, kind in (columns or {}).items() if name not in ignore},
+            columns=columns or {},
             encode=encode,
             encoder=encoder,
         )
+        node_columns, ids, shares, parts = read_nodes(
+            node_table, options, head, chosen, ends_are_given=source is not None
+        )
+        end_labels = None if "labels" in parts else end_labels
         node_table.release()
         pa.default_memory_pool().release_unused()  # its columns are features now
-        ends, weights = _read_edges(edge_table, chosen)
-        if chosen_nodes.by_position:
-            _refuse_id_as_header(node_table, [chosen_nodes.node_id], ends)
-        *ends, node_column = without_points(
-            [
-                (edge_table, chosen.source, ends[0]),
-                (edge_table, chosen.target, ends[1]),
-                (node_table, chosen_nodes.node_id, node_column),
-            ]
+        if source is None:
+            are_numbers = ids.type == pa.int64()
+            node_name = node_table.path.name
+            chosen = choose_ends(
+                edge_table, chosen, head, shares, node_name, ids_are_numbers=are_numbers
+            )
+        edge_table.remarks.append(edge_remark(edge_table, chosen, head))
+        rows = read_edges(edge_table, chosen, end_labels)
+        if node_columns.by_position:
+            refuse_id_as_header(node_table, [node_columns.node_id], rows.ends)
+        numbers, node_ids, added = number_ends(
+            edge_table,
+            chosen,
+            rows.ends,
+            node_table,
+            node_columns.node_id,
+            ids,
+            may_add="labels" in parts and len(node_table.columns) == 2,
         )
-        first, second, known = same_kind(*ends, node_column)
-        numbers, node_ids = find_ids([first, second], known)
-        _refuse_unknown(edge_table, chosen, ends, numbers, node_table)
-        del first, second, known, node_column
-    del ends
+        parts = with_more_nodes(parts, added)
+        del ids
+    if end_labels is not None and rows.labels is not None:
+        parts |= labels_of_ends(
+            edge_table,
+            end_labels,
+            rows.labels,
+            numbers,
+            node_ids,
+            labels_are_classes=labels_are_classes,
+        )
+    weights, types = rows.weights, rows.types
+    del rows
     remarks = (*edge_table.remarks, *(node_table.remarks if node_table is not None else ()))
     edge_file = edge_table.path.name
     if name is None:
         name = (edge_file.split(".")[0] if isinstance(edges, str | PathLike) else "") or "graph"
     del edge_table, node_table
     pa.default_memory_pool().release_unused()  # Arrow's columns: all is in NumPy now
-    adjacency, notes = adjacency_from_edges(
-        numbers.pop(0),
-        numbers.pop(0),
-        num_nodes=node_ids.size,
-        weight=weights,
-        direction=direction,
-        self_loops=self_loops,
-    )
+    build: dict[str, Any] = {
+        "num_nodes": node_ids.size,
+        "weight": weights,
+        "direction": direction,
+        "self_loops": self_loops,
+    }
+    if types is None:
+        adjacency, notes = adjacency_from_edges(numbers.pop(0), numbers.pop(0), **build)
+    else:
+        adjacency, notes, parts["edge_types"] = typed_adjacency(numbers, types, **build)
     graph = Graph(
         adjacency,
         node_ids=node_ids,
@@ -187,143 +208,8 @@ def read_tables(
     return graph
 
 
-def _open(table: FileName | Frame, role: str, delimiter: str | None, has_header: bool) -> Table:
-    """Open a frame, or a file by the suffix of its name; nothing but the header is read yet."""
-    if not isinstance(table, str | PathLike):
-        from heterophily.data.tables.frame import FrameTable
-
-        return FrameTable(table, role)
-    path = Path(table)
-    if path.is_dir():
-        raise InputError(f"{path} is a folder; name the table file in it")
-    suffix = suffix_of(path)
-    if not path.exists():
-        raise InputError(f"{path}: no such file")
-    try:
-        if path.stat().st_size == 0:
-            raise InputError(f"{path.name} is empty; it needs a header line and one line per row")
-        if suffix == ".parquet":
-            return ParquetTable(path)
-        return TextTable(path, delimiter=delimiter, has_header=has_header)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror or error})") from error
-
-
 def _refuse_node_options(*options: object) -> None:
     names = ("node_id", "label", "features", "ignore", "split")
     for name, value in zip(names, options, strict=True):
         if value:
             raise InputError(f"{name}={value!r} is about the node table: pass nodes= (--nodes) too")
-
-
-def _refuse_id_as_header(table: Table, names: Sequence[str], ids: Sequence[Any]) -> None:
-    """Refuse a first line taken for a header when one of its cells is the id of a node."""
-    for name in names:
-        texts = [column for column in ids if column.type == pa.string()]
-        if table.has_header and any(pc.index(column, name).as_py() >= 0 for column in texts):
-            raise InputError(
-                f"{table.path.name}, line 1: the column name {short(name)} is also a node id; "
-                "pass has_header=False (--no-header) if the first line is data, or name the columns"
-            )
-
-
-def _read_nodes(
-    table: Table,
-    columns: NodeColumns,
-    *,
-    labels_are_classes: bool,
-    kinds: Mapping[str, str] | None,
-    encode: bool,
-    encoder: Encoder | None,
-) -> tuple[Any, dict[str, Any]]:
-    """Return the id column, and the labels, features and splits as fields of a graph."""
-    found = table.read(
-        ids=[columns.node_id],
-        numbers=() if encode else columns.features,
-        cells=columns.features if encode else (),
-        words=[*columns.splits] + ([] if columns.label is None else [columns.label]),
-        advice="features are numbers: correct it, or leave the column out (ignore=, --ignore)",
-    )
-    node_column = found.pop(columns.node_id)
-    _check_node_ids(table, columns.node_id, node_column)
-    parts: dict[str, Any] = {"splits": read_splits(table, columns.splits, found)}
-    if columns.label is not None:
-        parts["labels"], parts["class_names"] = read_labels(
-            table, columns.label, found[columns.label], labels_are_classes=labels_are_classes
-        )
-    cells = {name: found.pop(name) for name in columns.features}
-    labels = parts.get("labels")
-    if not encode:
-        parts["features"] = plain_features(table, cells)
-        table.remarks += leak_remarks(parts["features"], labels, names=columns.features)
-        parts["feature_names"] = columns.features or None
-        return node_column, parts
-    parts |= encoded_features(
-        table, cells, num_rows=len(node_column), labels=labels, kinds=kinds, encoder=encoder
-    )
-    return node_column, parts
-
-
-def _check_node_ids(table: Table, name: str, column: Any) -> None:
-    check_ids(table, name, column)
-    found = repeats(column)
-    if found is not None:
-        first, later = found
-        raise InputError(
-            f"{table.path.name}, {place(table, int(later[0]))}, column {short(name)}: node id "
-            f"{short(column[int(later[0])].as_py())} was already on {place(table, first)}; keep "
-            f"one row per node{also(table, later[1:])}"
-        )
-
-
-def _read_edges(table: Table, chosen: EdgeColumns) -> tuple[list[Any], NDArray[np.float64] | None]:
-    """Return the two id columns and the weights."""
-    names = [chosen.source, chosen.target]
-    found = table.read(
-        ids=names,
-        numbers=[] if chosen.weight is None else [chosen.weight],
-        advice="weights are numbers: correct it, or name another weight column",
-    )
-    for column in names:
-        check_ids(table, column, found[column])
-    weights = None if chosen.weight is None else _read_weights(table, chosen.weight, found)
-    ends = [found.pop(column) for column in names]
-    if chosen.by_position:
-        _refuse_id_as_header(table, names, ends)
-    return ends, weights
-
-
-def _refuse_unknown(
-    table: Table,
-    chosen: EdgeColumns,
-    ends: list[Any],
-    numbers: list[NDArray[np.int32]],
-    node_table: Table,
-) -> None:
-    is_unknown = [end < 0 for end in numbers]
-    rows = np.flatnonzero(is_unknown[0] | is_unknown[1])
-    if rows.size:
-        row = int(rows[0])
-        side = 0 if is_unknown[0][row] else 1
-        raise InputError(
-            f"{table.path.name}, {place(table, row)}, column "
-            f"{short((chosen.source, chosen.target)[side])}: node "
-            f"{short(ends[side][row].as_py())} is not in {node_table.path.name}; add it there or "
-            f"remove the edge{also(table, rows[1:])}"
-        )
-
-
-def _read_weights(table: Table, name: str, found: dict[str, Any]) -> NDArray[np.float64]:
-    column = found.pop(name)
-    weights: NDArray[np.float64] = column.to_numpy()
-    rows, fault = np.flatnonzero(np.isnan(weights)), "empty cell; give every edge a weight"
-    if not column.null_count:
-        rows = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
-        if rows.size:
-            fault = f"weight {weights[rows[0]]}; weights are finite, not negative"
-    if rows.size:
-        raise InputError(
-            f"{table.path.name}, {place(table, int(rows[0]))}, column {short(name)}: {fault}"
-            f"{also(table, rows[1:])}"
-        )
-    return weights

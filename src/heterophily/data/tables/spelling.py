@@ -1,7 +1,8 @@
-"""How the cells of a text table are spelt, seen from its bytes: quotes, and unusual numbers."""
+"""How the cells of a text table are spelt, seen from its bytes: quotes, blanks, odd numbers."""
 
 from __future__ import annotations
 
+import re
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -12,6 +13,25 @@ from numpy.typing import NDArray
 
 _PIECE = 1 << 18  # bytes looked at at a time: fits the second-level cache
 _THREADS = 2
+
+
+_RUN = re.compile(rb"[ \t]{2,}|\t")
+_OUTER = re.compile(rb"(?m)^[ \t]+|[ \t]+(?=\r?$)")
+
+
+def between_blanks(text: bytes) -> bytes:
+    """Return lines whose cells are separated by one blank, whatever blanks and tabs were there.
+
+    >>> between_blanks(b" 1   2\\r\\n3\\t4 \\n")
+    b'1 2\\r\\n3 4\\n'
+    """
+    return _RUN.sub(b" ", _OUTER.sub(b"", text))
+
+
+def has_odd_blanks(text: bytes) -> bool:
+    """Whether cells are separated by other blanks than one; never of a text with quotes."""
+    odd = (b"  ", b"\t", b"\n ", b" \n", b" \r")
+    return (text.startswith(b" ") or any(mark in text for mark in odd)) and b'"' not in text
 
 
 def count_quotes(text: NDArray[np.uint8]) -> int:

@@ -14,7 +14,15 @@ from heterophily.data.tables.locate import SHOWN
 from heterophily.data.wording import short
 from heterophily.errors import InputError
 
-DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": None}  # None: seen from the text
+DELIMITERS = {
+    ".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": None, ".edges": None, ".edgelist": None
+}  # fmt: skip  # None: seen from the text
+HEAD = 1000
+"""Rows that are looked at before a table is read."""
+
+Head = dict[str, list[str | None]]
+"""The first rows as text, by column."""
+
 SUFFIXES = (*DELIMITERS, *(f"{suffix}.gz" for suffix in DELIMITERS), ".parquet")
 
 
@@ -40,6 +48,10 @@ class Table(Protocol):
         ``cells`` keep their type, or have the one that fits all of them.
         ``advice`` ends the message about a cell that is no number.
         """
+        ...
+
+    def head(self) -> Head:
+        """Return the first rows of all columns as text; nothing where they cannot be read."""
         ...
 
     def release(self) -> None:

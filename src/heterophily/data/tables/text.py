@@ -15,20 +15,29 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
+from heterophily.data.labels import NUMBER
 from heterophily.data.memory import need, refuse_bomb
-from heterophily.data.tables.locate import find_problems, lines_of_rows, unclosed_quote
+from heterophily.data.tables.locate import (
+    find_problems,
+    first_rows,
+    lines_of_rows,
+    unclosed_quote,
+)
 from heterophily.data.tables.spelling import (
+    between_blanks,
     canonical_length,
     count_quotes,
+    has_odd_blanks,
     integers_if_canonical,
     is_unusual,
 )
-from heterophily.data.tables.table import DELIMITERS, check_columns, suffix_of
+from heterophily.data.tables.table import DELIMITERS, Head, check_columns, suffix_of
 from heterophily.errors import InputError
 
 _BOM = b"\xef\xbb\xbf"
 _BLOCK = 1 << 22  # bytes that pyarrow parses at a time
 _CHUNK = 1 << 20
+_HEAD_BYTES = 1 << 18
 _LONGEST_HEADER = 1 << 20  # bytes, when it is quoted over several lines
 _USUAL = (",", "\t", ";", "|", " ")
 
@@ -60,14 +69,16 @@ def _guess_delimiter(line: str) -> str:
 class TextTable:
     """One delimited text file. Without a header the columns are called 1, 2, 3, ..."""
 
-    def __init__(self, path: Path, *, delimiter: str | None, has_header: bool) -> None:
+    def __init__(self, path: Path, *, delimiter: str | None, has_header: bool | None) -> None:
         suffix = suffix_of(path)
         if delimiter is not None and (len(delimiter) != 1 or not delimiter.isascii()):
             raise InputError(f"delimiter={delimiter!r}; it must be one ASCII character")
-        self.path, self.has_header, self.remarks = path, has_header, list[str]()
+        self.path, self.has_header, self.remarks = path, has_header is not False, list[str]()
         usual = DELIMITERS[suffix.removesuffix(".gz")]
-        self._begin, self._first_line, first = self._split_header(delimiter or usual)
-        if has_header:
+        self._is_list = usual is None  # a list of edges, as graph programs write them
+        self._blanks_separate = False
+        self._begin, self._first_line, first = self._split_header(delimiter or usual, has_header)
+        if self.has_header:
             self.columns = first
             check_columns(self)
         else:
@@ -81,7 +92,11 @@ class TextTable:
 
     @cached_property
     def _body(self) -> Any:
-        return self._contents.slice(self._begin)
+        body = self._contents.slice(self._begin)
+        if not self._blanks_separate:
+            return body
+        text = memoryview(body).tobytes()
+        return pa.py_buffer(between_blanks(text)) if has_odd_blanks(text) else body
 
     def release(self) -> None:
         """Let go of the bytes of the file; they are read again when a message needs them."""
@@ -90,16 +105,19 @@ class TextTable:
 
     # --- the beginning of the file ------------------------------------------------------------
 
-    def _split_header(self, delimiter: str | None) -> tuple[int, int, list[str]]:
+    def _split_header(
+        self, delimiter: str | None, has_header: bool | None
+    ) -> tuple[int, int, list[str]]:
         """Return where the data rows begin, the line they start on and the first row."""
+        marks = ("#", "%") if self._is_list else ("#",)
         start, line, comments = 0, 1, 0
         view = memoryview(self._contents)
         if bytes(view[:3]) == _BOM:
             start = 3
         while (end := self._line_end(start)) > start:
             text = self._decoded(bytes(view[start:end]), line)
-            if text.startswith("#") and text.strip():
-                comments += 1
+            if text.startswith(marks) and text.strip():
+                comments, mark = comments + 1, text[0]
             elif text.strip():
                 break
             start, line = end, line + 1
@@ -107,10 +125,12 @@ class TextTable:
             raise InputError(f"{self.path.name} has no rows; it holds nothing but empty lines")
         if comments:
             count = "1 line" if comments == 1 else f"{comments} lines"
-            self.remarks.append(f"{self.path.name}: {count} starting with '#' skipped")
+            self.remarks.append(f"{self.path.name}: {count} starting with {mark!r} skipped")
         if delimiter is None:
-            delimiter = _guess_delimiter(text)
-            self.remarks.append(f"{self.path.name}: columns separated by {delimiter!r}")
+            delimiter = _guess_delimiter(text.strip())
+            self._blanks_separate = delimiter == " "
+            told = "blanks" if self._blanks_separate else repr(delimiter)
+            self.remarks.append(f"{self.path.name}: columns separated by {told}")
         self.delimiter = delimiter
         pieces, lines, is_open = [text], 1, text.count('"') % 2 == 1
         while is_open and (more := self._line_end(end)) > end:  # a quoted line end
@@ -124,13 +144,25 @@ class TextTable:
             raise InputError(
                 f'{self.path.name}, line {line}: a quote (") is opened and never closed'
             )
-        record = io.StringIO("".join(pieces), newline="")
+        line_text = "".join(pieces)
+        if self._blanks_separate and '"' not in line_text:
+            line_text = between_blanks(line_text.encode()).decode()
+        record = io.StringIO(line_text, newline="")
         try:
             first = next(csv.reader(record, delimiter=delimiter))
         except csv.Error as error:
             raise InputError(f"{self.path.name}, line {line}: {error}") from error
+        is_known = has_header is not None or not (self._is_list or comments)
+        if not is_known and all(NUMBER.fullmatch(cell.strip()) for cell in first):
+            self.has_header = False
+            self.remarks.append(f"{self.path.name}: no header line, the first one holds numbers")
         if self.has_header:
             start, line = end, line + lines
+            again = bytes(view[start : self._line_end(start)])
+            if len(first) > 1 and again.strip() == line_text.strip().encode():
+                raise InputError(
+                    f"{self.path.name}, line {line}: it repeats the header line; remove it"
+                )
         if bytes(view[start : start + 3]) == _BOM:  # pyarrow would pass over it
             raise InputError(
                 f"{self.path.name}, line {line}: it begins with a byte order mark, which belongs "
@@ -168,6 +200,15 @@ class TextTable:
                 f"{self.delimiter!r}; pass delimiter={other!r} (--delimiter) if that separates them"
             )
 
+    def head(self) -> Head:
+        """Return the first rows of all columns as text."""
+        piece = bytes(memoryview(self._body)[:_HEAD_BYTES])
+        rows = first_rows(piece, self.delimiter, is_cut=len(piece) < len(self._body))
+        rows = [row for row in rows if len(row) == len(self.columns)]
+        return {
+            name: [row[place] or None for row in rows] for place, name in enumerate(self.columns)
+        }
+
     # --- the rows -----------------------------------------------------------------------------
 
     def read(
@@ -194,6 +235,8 @@ class TextTable:
         found = {name: table.column(name) for name in table.column_names}
         del table
         pa.default_memory_pool().release_unused()  # what the parser no longer needs
+        if any(pa.types.is_binary(column.type) for column in found.values()):
+            self._explain(InputError("not UTF-8 text; save the file as UTF-8"), types, advice)
         if words or cells:
             return found | {name: integers_if_canonical(found[name]) for name in ids}
         doubtful = [name for name in ids if found[name].type != pa.string()]

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from heterophily.data.tables.table import Table
+from heterophily.data.tables.table import Head, Table
 from heterophily.data.wording import short
 from heterophily.errors import InputError
 
@@ -52,6 +52,19 @@ def typed_columns(
             found[name] = _number(table, name, column, advice)
         else:
             found[name] = (_id if name in ids else _word)(table, name, column)
+    return found
+
+
+def typed_head(columns: dict[str, Any]) -> Head:
+    """Return columns as text; those that have no text (lists, ...) are left out."""
+    found: Head = {}
+    for name, column in columns.items():
+        if pa.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        try:
+            found[name] = column.cast(pa.string()).to_pylist()
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            continue
     return found
 
 

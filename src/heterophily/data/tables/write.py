@@ -28,10 +28,11 @@ _CELLS = np.array(["", "train", "val", "test"])
 def write_tables(graph: Graph, edges: FileName, nodes: FileName) -> None:
     """Write a graph as an edge table and a node table that :func:`read_tables` reads back.
 
-    An undirected edge is written once. Columns are source, target (, weight), and id (, label)
-    (, split or split_0, split_1, ...) (, feature_0, feature_1, ...). The labels are the class
-    names; read back they are numbered in sorted order, and a class without nodes is gone. Read a
-    directed graph with ``direction="keep"`` and one with self loops with ``self_loops="keep"``.
+    An undirected edge is written once (once for each of its types). Columns are source, target
+    (, weight) (, edge_type), and id (, label) (, split or split_0, split_1, ...) (, feature_0,
+    feature_1, ...). The labels are the class names; read back they are numbered in sorted order,
+    and a class without nodes is gone. Read a directed graph with ``direction="keep"``, one with
+    self loops with ``self_loops="keep"``, types of edges with ``edge_type="edge_type"``.
     """
     paths = [Path(edges), Path(nodes)]
     if paths[0].resolve() == paths[1].resolve():
@@ -56,11 +57,17 @@ def _refuse_unwritable(graph: Graph) -> None:
 
 
 def _edge_table(graph: Graph) -> Any:
-    matrix = graph.adjacency if graph.is_directed else sp.triu(graph.adjacency, format="csr")
-    coo = matrix.tocoo()
-    columns = {"source": graph.node_ids[coo.row], "target": graph.node_ids[coo.col]}
+    if graph.edge_types is not None:
+        ends, weights, codes = graph.edge_types.rows(is_directed=graph.is_directed)
+    else:
+        matrix = graph.adjacency if graph.is_directed else sp.triu(graph.adjacency, format="csr")
+        coo = matrix.tocoo()
+        ends, weights = coo.coords, coo.data.astype(np.float64)
+    columns = {"source": graph.node_ids[ends[0]], "target": graph.node_ids[ends[1]]}
     if graph.is_weighted:
-        columns["weight"] = coo.data.astype(np.float64)
+        columns["weight"] = weights
+    if graph.edge_types is not None:
+        columns["edge_type"] = np.array(graph.edge_types.names, dtype=object)[codes]
     return pa.table({name: pa.array(values) for name, values in columns.items()})
 
 

@@ -81,6 +81,11 @@ class Store(ABC):
     """For people: a path, or a URL without its password."""
     reach: Reach
 
+    @property
+    @abstractmethod
+    def schema(self) -> int:
+        """Version of the tables; older ones are migrated when written, newer ones refused."""
+
     # --- reading ------------------------------------------------------------------------------
 
     @abstractmethod
@@ -129,6 +134,12 @@ class Store(ABC):
     def answers(self) -> str:
         """Return one hash of all answers: equal for any two ways that led to the same runs."""
         return digest("\n".join(sorted(record.answer for record in self.records())))
+
+    def intact(self) -> tuple[list[Record], list[str]]:
+        """Return all records that fit their checksums, and the keys of those that do not."""
+        rows = list(self._rows(None))
+        good = [record_of(row) for row in rows if is_intact(row)]
+        return good, [row.key for row in rows if not is_intact(row)]
 
     def _read(self, rows: Iterable[Row]) -> Iterator[Record]:
         for row in rows:

@@ -57,6 +57,11 @@ class MemoryStore(Store):
         store._holders += 1
         return store
 
+    @property
+    def schema(self) -> int:
+        """Always the same: nothing is kept."""
+        return 1
+
     def __len__(self) -> int:
         """Return the number of finished runs."""
         return len(self._by_key)

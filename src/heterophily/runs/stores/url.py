@@ -18,6 +18,7 @@ DEFAULT = "heterophily-runs.sqlite"
 KINDS: Mapping[str, tuple[str, str]] = {
     "memory": ("memory", "MemoryStore"),
     "sqlite": ("sqlite", "SqliteStore"),
+    "postgresql": ("postgresql", "PostgresStore"),
 }
 """What a URL begins with; the module and the class that it opens, loaded on first use."""
 

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import shutil
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, File, Form, UploadFile
+from fastapi import APIRouter
 from fastapi.responses import FileResponse
 from pydantic import BaseModel, ValidationError
-from starlette.concurrency import run_in_threadpool
 
 from heterophily.errors import InputError, lookup
 from heterophily.web.comparable import COMPARABLE
-from heterophily.web.events import finished
-from heterophily.web.folder import read_json, write_json
+from heterophily.web.folder import read_json
 from heterophily.web.jobs import Job
 from heterophily.web.refusal import RefusedError, responses
 from heterophily.web.routes.jobs import document
@@ -23,18 +20,14 @@ from heterophily.web.routes.state import IdPath, Server, ServerState, view
 from heterophily.web.schemas import (
     ComparisonRequest,
     DiagnosisView,
-    ExampleRequest,
     GraphFacts,
     GraphView,
     JobView,
-    Uploaded,
 )
-from heterophily.web.uploads import save
 
 router = APIRouter(prefix="/api/graphs", tags=["graphs"])
 
 FACTS_FILE = "facts.json"
-READING_SECONDS = 300.0
 
 
 @router.get("", response_model=list[GraphFacts], responses=responses())
@@ -42,79 +35,6 @@ def list_graphs(server: ServerState) -> list[dict[str, Any]]:
     """List the graphs, the newest first."""
     found = [_read_facts(server.folder.path / "graphs" / name) for name in _ids(server)]
     return [facts for facts in found if facts is not None]
-
-
-@router.post("", status_code=201, response_model=Uploaded, responses=responses(404, 409, 429, 503))
-async def upload(
-    server: ServerState,
-    edges: Annotated[UploadFile | None, File(description="Table of edges")] = None,
-    nodes: Annotated[UploadFile | None, File(description="Table of nodes")] = None,
-    graph: Annotated[UploadFile | None, File(description="Or a whole graph")] = None,
-    label: Annotated[str, Form(max_length=200, description="Column of the label")] = "",
-    ignore: Annotated[str, Form(max_length=2000, description="Columns to leave out: a,b")] = "",
-    has_header: Annotated[bool, Form()] = True,
-    is_directed: Annotated[bool, Form(description="Keep the direction of edges")] = False,
-) -> dict[str, Any]:
-    """Read a graph from files; a file that cannot be read is refused with the reason.
-
-    Either ``edges`` with ``nodes`` (.csv, .tsv, .parquet, ...), or ``graph`` (.npz, .graphml,
-    .gexf). The diagnosis starts by itself.
-    """
-    files = {"edges": edges, "nodes": nodes, "graph": graph}
-    given = {role: file for role, file in files.items() if file is not None and file.filename}
-    if ("graph" in given) == ("edges" in given) or {"graph", "nodes"} <= given.keys():
-        raise InputError("send one graph: either graph (.npz, ...) or edges with nodes (.csv, ...)")
-    options = {
-        "label": label.strip(),
-        "ignore": [name.strip() for name in ignore.split(",") if name.strip()],
-        "has_header": has_header,
-        "is_directed": is_directed,
-    }
-    name, folder = server.folder.make("graphs")
-    try:
-        saved = {
-            role: await run_in_threadpool(
-                save, role, file.filename or "", file.file, folder, server.settings
-            )
-            for role, file in given.items()
-        }
-        request = {
-            **options,
-            "title": saved["graph" if "graph" in saved else "edges"].title,
-            "files": {role: file.name for role, file in saved.items()},
-            "max_unpacked_bytes": server.settings.max_unpacked_bytes,
-        }
-        return await _read(server, name, folder, request)
-    except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise
-
-
-@router.post(
-    "/examples", status_code=201, response_model=Uploaded, responses=responses(404, 409, 429, 503)
-)
-async def open_example(asked: ExampleRequest, server: ServerState) -> dict[str, Any]:
-    """Open a graph that comes with the package."""
-    name, folder = server.folder.make("graphs")
-    try:
-        return await _read(server, name, folder, {"example": asked.name, "title": asked.name})
-    except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise
-
-
-async def _read(server: Server, name: str, folder: Path, request: dict[str, Any]) -> dict[str, Any]:
-    """Let a worker read the files, keep the facts, start the diagnosis."""
-    submitted = server.jobs.submit("import", request, graph=name)
-    try:
-        job = await finished(server.jobs, submitted, seconds=READING_SECONDS)
-    except BaseException:  # it took too long, or the client went away
-        server.jobs.stop(submitted.id)
-        raise
-    facts = {"id": name, "created": job.created, **job.result}
-    write_json(folder / FACTS_FILE, facts)
-    clean(server)
-    return {"graph": facts, "job": view(server.jobs.submit("diagnosis", {}, graph=name))}
 
 
 @router.get("/{graph}", response_model=GraphView, responses=responses(404))

@@ -14,7 +14,7 @@ from heterophily.web.events import finished
 from heterophily.web.jobs import Job
 from heterophily.web.refusal import responses
 from heterophily.web.routes.state import Server, ServerState
-from heterophily.web.schemas import RunView, StudyView, TableView
+from heterophily.web.schemas import PaperTableView, RunView, StudyView
 
 router = APIRouter(prefix="/api", tags=["results"])
 
@@ -39,7 +39,7 @@ def list_studies() -> list[dict[str, Any]]:
     ]
 
 
-@router.get("/studies/{name}", response_model=TableView, responses=responses(404, 429, 503))
+@router.get("/studies/{name}", response_model=PaperTableView, responses=responses(404, 429, 503))
 async def table(
     name: str, server: ServerState, protocol: Literal["published", "validated"] = "published"
 ) -> dict[str, Any]:

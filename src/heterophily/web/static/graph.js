@@ -1,7 +1,8 @@
 // One graph: verdict first, then the numbers behind it, then models compared on it.
 
-import { follow, get, getKnown } from "./api.js";
+import { follow, get, getKnown, post } from "./api.js";
 import { heatMap, histogram, standing, strip } from "./charts.js";
+import { columnsForm } from "./columns.js";
 import { comparison } from "./comparison.js";
 import { announce, errorBox, h, percent, replace, symbol, words } from "./dom.js";
 
@@ -13,16 +14,53 @@ export async function graph(page, asked) {
   const [known, facts] = await Promise.all([getKnown(), get(`/api/graphs/${id}`)]);
   const body = h("div", {}, h("section", { class: "card" }, h("p", { class: "dim", role: "status" }, "Diagnosing …"), h("progress", {})));
   const models = h("div", { style: { marginTop: "1.1rem" } });
+  const columns = h("div", {});
+  const hasNoLabel = facts.reading !== null && facts.report.classes === 0;
   const { found, done } = facts.report;
   replace(page,
     h("div", { class: "row between head" },
       h("div", {}, h("h1", {}, facts.name),
-        h("p", { class: "dim" }, facts.headline.slice(facts.headline.indexOf(":") + 2), found.length + done.length ? ` · ${[...found, ...done].join("; ")}` : "")),
+        h("p", { class: "dim" }, facts.headline.slice(facts.headline.indexOf(":") + 2)),
+        found.length + done.length > 0 && h("details", { class: "dim small" }, h("summary", {}, "What was found and done while reading"),
+          h("ul", {}, [...found, ...done].map((text) => h("li", {}, text))))),
       h("div", { class: "row" },
         h("a", { class: "button", id: "report", href: `/api/graphs/${id}/report.html`, target: "_blank", rel: "noopener", hidden: true }, "Open the report"),
+        facts.reading && h("button", { type: "button", id: "columns", onclick: () => showColumns() }, "Columns"),
         h("a", { class: "button", href: "#graph" }, "Another graph"))),
-    body, models);
+    columns, body, models);
 
+  // The tables can be read again, otherwise: another label, other kinds, other ends of edges.
+  async function showColumns(problem) {
+    if (columns.firstChild && !problem) return replace(columns);
+    const section = h("section", { class: "card", "aria-label": "Columns", style: { marginBottom: "1.1rem" } },
+      h("h2", {}, hasNoLabel ? "Which column is the label?" : "Columns"), h("p", { class: "dim", role: "status" }, "Looking at the columns …"));
+    replace(columns, section);
+    try {
+      const form = columnsForm(await get(`/api/graphs/${id}/columns`), facts.reading);
+      const again = async () => {
+        button.disabled = true;
+        try {
+          await post(`/api/graphs/${id}/reading`, { ...form.read(), has_header: facts.reading.has_header });
+          window.dispatchEvent(new HashChangeEvent("hashchange"));
+        } catch (error) {
+          button.disabled = false;
+          replace(told, errorBox(error.message));
+        }
+      };
+      const button = h("button", { type: "button", class: "primary", onclick: again }, "Read again");
+      const told = h("div", {}, problem && errorBox(problem));
+      replace(section, h("h2", {}, hasNoLabel ? "Which column is the label?" : "Columns"), form.element, told,
+        h("p", { class: "row", style: { marginTop: "0.9rem" } }, button, h("span", { class: "dim small" }, "The diagnosis starts anew; comparisons of this graph are removed, their runs stay in the store.")));
+    } catch (error) {
+      replace(section, errorBox(error.message));
+    }
+  }
+
+  if (hasNoLabel) {
+    replace(body, h("section", { class: "card" }, h("p", {}, "Nothing is labelled yet, so there is nothing to diagnose. Choose the column of the label above.")));
+    showColumns();
+    return () => {};
+  }
   const leaveModels = comparison(models, facts, known);
   const job = facts.jobs.findLast((one) => one.kind === "diagnosis");
   const unfollow = job ? follow(job.id, {
@@ -86,7 +124,7 @@ function probeTable(probe) {
   const base = hasOwn ? "own features" : "the largest class";
   return [
     h("div", { class: "scroll" }, h("table", {},
-      h("thead", {}, h("tr", {}, h("th", {}, `source (${score})`), h("th", { class: "number" }, "alone"), hasOwn && h("th", { class: "number" }, "beside own"), h("th", { class: "number" }, `against ${base} (95 % interval)`))),
+      h("thead", {}, h("tr", {}, h("th", {}, `source (${score})`), h("th", { class: "number" }, "alone"), hasOwn && h("th", { class: "number" }, "with own features"), h("th", { class: "number" }, `gain over ${base} (95 % interval)`))),
       h("tbody", {}, rows.map(([name, alone, beside, told]) => h("tr", {},
         h("td", {}, SOURCES[name] ?? name),
         h("td", { class: "number" }, alone),

@@ -1,6 +1,7 @@
 // Your graphs: drop files, take an example, or come back to an earlier one.
 
 import { get, getKnown, post, remove, send } from "./api.js";
+import { columnsForm } from "./columns.js";
 import { errorBox, h, replace } from "./dom.js";
 import { jobsAtWork } from "./jobs.js";
 
@@ -9,6 +10,8 @@ const ROLES = { edges: "table of edges", nodes: "table of nodes", graph: "whole 
 export async function graphs(page) {
   const [known, earlier] = await Promise.all([getKnown(), get("/api/graphs")]);
   let chosen = []; // {file, role}
+  let form = null; // the columns of chosen tables
+  let hasHeader = null; // not said: seen from the first lines
   const below = h("div", {});
   const input = h("input", { type: "file", multiple: true, class: "hidden", id: "files", tabindex: -1, onchange: () => take(input.files) });
   const zone = h("div", { class: "drop" },
@@ -64,54 +67,70 @@ export async function graphs(page) {
       fewer.role = "nodes";
     }
     input.value = "";
+    hasHeader = null;
+    look();
+  }
+
+  // Tables are looked at first, so that their columns can be chosen; a whole graph is read at once.
+  async function look() {
+    form = null;
+    if (tooLarge()) return stage(tooLarge());
+    if (chosen.some(({ role }) => role === "graph")) {
+      stage();
+      return upload();
+    }
     stage();
-    upload();
+    await busy("Looking at the columns …", async () => {
+      const preview = await send("/api/graphs/previews", files({ has_header: hasHeader }));
+      form = columnsForm(preview);
+      stage();
+    }, stage);
   }
 
   function stage(problem) {
-    const label = h("input", { type: "text", name: "label", placeholder: "label, y or class", value: stage.label ?? "" });
-    const ignore = h("input", { type: "text", name: "ignore", placeholder: "a, b", value: stage.ignore ?? "" });
-    const header = h("input", { type: "checkbox", checked: stage.header ?? true });
-    const directed = h("input", { type: "checkbox", checked: stage.directed ?? false });
-    stage.read = () => Object.assign(stage, { label: label.value, ignore: ignore.value, header: header.checked, directed: directed.checked });
+    const header = h("input", { type: "checkbox", id: "has-header", checked: hasHeader ?? true, onchange: () => { hasHeader = header.checked; look(); } });
+    const isTables = chosen.every(({ role }) => role !== "graph");
     replace(below, h("section", { class: "card", "aria-label": "Chosen files", style: { marginTop: "1.1rem" } },
       h("h2", {}, "Chosen files"),
       chosen.map((item) => h("p", { class: "row" },
-        h("select", { "aria-label": `What ${item.file.name} is`, onchange: (event) => { item.role = event.target.value; } },
+        h("select", { "aria-label": `What ${item.file.name} is`, onchange: (event) => { item.role = event.target.value; look(); } },
           Object.entries(ROLES).map(([value, text]) => h("option", { value, selected: value === item.role }, text))),
         h("span", {}, item.file.name), h("span", { class: "dim small" }, size(item.file.size)))),
-      h("div", { class: "row" },
-        h("label", { class: "field" }, "Label column", label),
-        h("label", { class: "field" }, "Columns to leave out", ignore),
-        h("label", { class: "row" }, header, "first line holds names"),
-        h("label", { class: "row" }, directed, "keep direction")),
-      h("p", { class: "row", style: { marginTop: "0.9rem" } }, h("button", { type: "button", class: "primary", onclick: upload }, "Diagnose")),
-      problem && errorBox(problem)));
+      isTables && h("label", { class: "row" }, header, "first line holds names"),
+      problem && errorBox(problem),
+      form && h("hr", {}), form?.element,
+      (form || !isTables) && h("p", { class: "row", style: { marginTop: "0.9rem" } }, h("button", { type: "button", class: "primary", onclick: upload }, "Diagnose"))));
+  }
+
+  function files(reading) {
+    const content = new FormData();
+    for (const { file, role } of chosen) content.append(role, file, file.name);
+    content.append("reading", JSON.stringify(reading));
+    return content;
+  }
+
+  function tooLarge() {
+    const total = chosen.reduce((sum, { file }) => sum + file.size, 0);
+    return total > known.max_upload_mb * 2 ** 20 && `these files are larger than ${known.max_upload_mb} MB; send less, or let whoever started the page allow more`;
   }
 
   function upload() {
-    stage.read();
-    const form = new FormData();
-    for (const { file, role } of chosen) form.append(role, file, file.name);
-    form.append("label", stage.label);
-    form.append("ignore", stage.ignore);
-    form.append("has_header", stage.header);
-    form.append("is_directed", stage.directed);
-    const total = chosen.reduce((sum, { file }) => sum + file.size, 0);
-    if (total > known.max_upload_mb * 2 ** 20) {
-      stage(`these files are larger than ${known.max_upload_mb} MB; send less, or start heterophily serve with a larger --max-upload-mb`);
-      return;
-    }
-    open(() => send("/api/graphs", form), stage);
+    const reading = form ? { ...form.read(), has_header: hasHeader } : {};
+    open(() => send("/api/graphs", files(reading)), stage);
   }
 
-  async function open(request, refused = (sentence) => replace(below, errorBox(sentence))) {
-    zone.setAttribute("aria-busy", "true");
-    const note = h("p", { class: "dim", role: "status" }, "Reading …");
-    below.append(note);
-    try {
+  const open = (request, refused = (sentence) => replace(below, errorBox(sentence))) =>
+    busy("Reading …", async () => {
       const { graph } = await request();
       location.hash = `graph/${graph.id}`;
+    }, refused);
+
+  async function busy(text, work, refused) {
+    zone.setAttribute("aria-busy", "true");
+    const note = h("p", { class: "dim", role: "status" }, text);
+    below.append(note);
+    try {
+      await work();
     } catch (error) {
       refused(error.message);
     } finally {

@@ -9,9 +9,12 @@ from typing import Any
 
 from heterophily.data.graph import Graph
 from heterophily.data.npz import write_npz
+from heterophily.data.options import OPTIONS
+from heterophily.data.source import GraphSource
 from heterophily.diagnosis.diagnose import safe_name
 from heterophily.errors import lookup
 from heterophily.web.uploads import check_unpacked
+from heterophily.web.wording import in_page_words
 from heterophily.web.worker import Context
 
 GRAPH_FILE = "graph-read.npz"
@@ -32,33 +35,32 @@ def import_graph(request: Mapping[str, Any], context: Context) -> dict[str, Any]
     return {
         "name": graph.name,
         "headline": report.headline,
-        "report": report.to_dict(),
+        "report": _in_page_words(report.to_dict()),
         "splits": ["random", *(["fixed"] if graph.splits is not None else [])],
     }
 
 
-def _read(request: Mapping[str, Any]) -> Graph:
-    from heterophily.data.source import open_graph
-    from heterophily.data.tables import read_tables
+def _in_page_words(report: dict[str, Any]) -> dict[str, Any]:
+    """Return a report whose remarks speak of the lists of the page."""
+    told = {key: [in_page_words(text) for text in report[key]] for key in ("done", "remarks")}
+    return {**report, **told}
 
+
+def _read(request: Mapping[str, Any]) -> Graph:
     files: Mapping[str, str] = request["files"]
     for name in files.values():
         check_unpacked(Path(name), request["max_unpacked_bytes"])
-    label, is_directed = request["label"] or None, request["is_directed"]
-    if "graph" in files:
-        graph = open_graph(
-            files["graph"], label=label, direction="keep" if is_directed else None, offline=True
-        )
-        return graph.replace(name=request["title"])
-    return read_tables(
-        files["edges"],
-        files.get("nodes"),
-        label=label,
-        ignore=tuple(request["ignore"]),
-        has_header=request["has_header"],
-        direction="keep" if is_directed else "drop",
-        name=request["title"],
-    )
+    return source_of(files, request["reading"], request["title"]).open()
+
+
+def source_of(files: Mapping[str, str], reading: Mapping[str, Any], title: str) -> GraphSource:
+    """Return the source of an upload: its files, read as the page was told."""
+    options = {key: value for key, value in reading.items() if value not in (None, [], {})}
+    if options.pop("is_directed"):
+        options["direction"] = "keep"
+    source = GraphSource.from_dict({**files, "name": title, "offline": True})
+    kept = {key: value for key, value in options.items() if source.kind in OPTIONS[key].kinds}
+    return source.replace(**kept)
 
 
 def _catalog(name: str) -> Graph:

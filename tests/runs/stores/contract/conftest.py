@@ -14,20 +14,23 @@ from heterophily.runs.stores.url import open_store
 Open = Callable[[], Store]
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(params=["memory", "sqlite", "postgresql"])
 def kind(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
 @pytest.fixture
-def new_store(kind: str, tmp_path: Path) -> Iterator[Open]:
+def new_store(kind: str, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Open]:
     """Make a new, empty store at each call; all are closed at the end."""
     numbers, opened = itertools.count(), list[Store]()
+    urls: dict[str, Callable[[], str]] = {
+        "memory": lambda: "memory:",
+        "sqlite": lambda: f"sqlite:///{tmp_path}/{next(numbers)}.sqlite",
+        "postgresql": lambda: request.getfixturevalue("postgres").database(),
+    }
 
     def new() -> Store:
-        number = next(numbers)
-        url = "memory:" if kind == "memory" else f"sqlite:///{tmp_path}/{number}.sqlite"
-        opened.append(open_store(url))
+        opened.append(open_store(urls[kind]()))
         return opened[-1]
 
     yield new

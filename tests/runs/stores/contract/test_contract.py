@@ -186,11 +186,19 @@ def test_a_damaged_record_is_an_error_and_the_others_are_read(store: Store) -> N
 def damage(store: Store, key: str) -> None:
     """Change the content of a record behind the back of its store."""
     from heterophily.runs.stores.memory import MemoryStore
+    from heterophily.runs.stores.postgresql import PostgresStore
     from heterophily.runs.stores.sqlite import SqliteStore
 
     if isinstance(store, MemoryStore):
         row = store._by_key[key]
         store._by_key[key] = row._replace(content=row.content.replace("stopped", "stoppeq"))
+        return
+    if isinstance(store, PostgresStore):
+        store._base.execute(
+            "UPDATE heterophily.runs SET content = replace(content, 'stopped', 'stoppeq') "
+            "WHERE key = %s",
+            (key,),
+        )
         return
     statement = "UPDATE runs SET content = replace(content, 'stopped', 'stoppeq')"
     assert isinstance(store, SqliteStore)

@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
-
-from heterophily.diagnosis.sources import Operator
-from heterophily.metrics.label_counts import one_hot_labels
 
 Floats = NDArray[np.float64]
 Nodes = NDArray[np.int64]
+
+
+class MeanOperator(Protocol):
+    """A graph without loops, and the mean over neighbours, D⁻¹A."""
+
+    @property
+    def adjacency(self) -> sp.csr_array:
+        """A, (N, N)."""
+        ...
+
+    def mean(self, signal: Any, rows: Nodes | None = None) -> Any:
+        """Return the mean of a signal (N, K) over neighbours, for all nodes or some; 0 for none."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +40,7 @@ class NeighbourLabels:
 
     @classmethod
     def count(
-        cls, operator: Operator, rows: Nodes, labels: Nodes, fold: Nodes, *, num_classes: int
+        cls, operator: MeanOperator, rows: Nodes, labels: Nodes, fold: Nodes, *, num_classes: int
     ) -> NeighbourLabels:
         """Count for ``rows`` (n,), the sample, whose folds are ``fold`` (n,); labels are (N,)."""
         folds = int(fold.max()) + 1
@@ -38,8 +50,9 @@ class NeighbourLabels:
         one, two = np.empty(shape, np.float32), np.empty(shape, np.float32)
         near = operator.adjacency[rows]
         for number in range(folds + 1):
-            known = one_hot_labels(labels, num_classes, nodes=place == number)
-            signal = known.toarray().astype(np.float32)
+            known = np.flatnonzero((place == number) & (labels >= 0))
+            signal = np.zeros((labels.size, num_classes), np.float32)
+            signal[known, labels[known]] = 1.0
             one[number] = near @ signal
             two[number] = operator.mean(operator.mean(signal), rows)
         return cls(one, two, fold)

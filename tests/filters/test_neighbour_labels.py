@@ -7,10 +7,10 @@ import pytest
 from probed_graphs import random_edges
 
 from heterophily.data.graph import Graph
-from heterophily.diagnosis.neighbour_labels import NeighbourLabels
 from heterophily.diagnosis.probe import probe_sources
 from heterophily.diagnosis.probe_columns import stratified_folds
 from heterophily.diagnosis.sources import Operator
+from heterophily.filters.neighbour_labels import NeighbourLabels
 
 FOLDS, CLASSES = 4, 3
 PRIOR = np.full(CLASSES, 1 / CLASSES)

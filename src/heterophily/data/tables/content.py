@@ -1,0 +1,152 @@
+"""Which columns hold ids of nodes, seen from the first rows of the edge table."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from heterophily.data.tables.columns import EdgeColumns
+from heterophily.data.tables.table import Head, Table
+from heterophily.data.wording import listed, short
+from heterophily.errors import InputError
+
+FITS = 0.5
+"""Columns that were chosen by name or place stay if this share of their values are node ids."""
+
+HOLDS_IDS = 0.9
+"""Share of the values of another column that must be node ids for it to be an end of edges."""
+
+_WHOLE = re.compile(r"(0|-?[1-9]\d{0,18})(\.0+)?")
+
+
+def shares_of_ids(head: Head, ids: Any) -> dict[str, float]:
+    """Return, for each column, the share of its different values that are ids of nodes."""
+    values = {name: {text for text in cells if text} for name, cells in head.items()}
+    every = set().union(*values.values()) if values else set()
+    wanted: Any
+    if ids.type == pa.int64():
+        wanted = pa.array(
+            [int(m[1]) for text in every if (m := _WHOLE.fullmatch(text))], pa.int64()
+        )
+    else:
+        plain = {_plain(text) for text in every}
+        whole = {f"{text}.0" for text in plain if _WHOLE.fullmatch(text)}
+        wanted = pa.array(sorted(every | plain | whole), pa.string())
+    there = ids.filter(pc.is_in(ids, value_set=wanted))
+    known = {_plain(str(value)) for value in pc.unique(there).to_pylist()}
+    return {
+        name: sum(_plain(text) in known for text in found) / len(found) if found else 0.0
+        for name, found in values.items()
+    }
+
+
+def _plain(text: str) -> str:
+    """Return an id without blanks at its ends, and 7 for 7.0."""
+    text = text.strip()
+    found = _WHOLE.fullmatch(text)
+    return found[1] if found else text
+
+
+def has_two_ends(columns: EdgeColumns, shares: Mapping[str, float], *, are_given: bool) -> bool:
+    """Whether two columns of the edge table hold ids: those that were asked for, or any."""
+    if not shares:
+        return True  # nothing to look at
+    if are_given:
+        return min(shares[columns.source], shares[columns.target]) >= FITS
+    return sum(share >= FITS for share in shares.values()) >= 2
+
+
+def choose_ends(
+    table: Table,
+    columns: EdgeColumns,
+    head: Head,
+    shares: Mapping[str, float],
+    node_name: str,
+    *,
+    ids_are_numbers: bool,
+) -> EdgeColumns:
+    """Keep the ends if their values are node ids, else take the two columns where they are.
+
+    Numbers are ids by chance as well (an amount of 5, and a node 5): then the place of a column
+    decides. Where several choices are left, the sentence names them.
+    """  # fmt: skip
+    if not shares:
+        return columns
+    chosen = (columns.source, columns.target)
+    fits = all(shares[name] >= FITS for name in chosen)
+    if fits and not columns.by_position:
+        return columns
+    taken = {columns.weight, columns.edge_type}
+    good = [name for name in head if shares[name] >= HOLDS_IDS and name not in taken]
+    others = [name for name in good if name not in chosen]
+    if fits and not others:
+        return columns
+    without = [name for name in good if not _counts_rows(head[name])]
+    if len(without) >= 2:
+        good = without
+    if fits and ids_are_numbers and len(good) != 2:
+        if not set(chosen) <= set(good):
+            raise _ambiguous(table, good, node_name)
+        return columns
+    if len(good) > 2:
+        raise _ambiguous(table, good, node_name)
+    no_other = all(shares[name] == 0 for name in head if name not in good)
+    if columns.by_position and len(good) == 1 and no_other:
+        raise InputError(
+            f"{table.path.name}: only column {short(good[0])} holds ids of {node_name}; an edge "
+            f"needs two ends (columns: {listed(table.columns)})"
+        )
+    if len(good) < 2 or tuple(good) == chosen:
+        return columns
+    why = f"they hold ids of {node_name}"
+    if not columns.by_position:
+        why += f", which {chosen[0]!r} and {chosen[1]!r} do not"
+    return replace(columns, source=good[0], target=good[1], why=why)
+
+
+def _ambiguous(table: Table, names: Sequence[str], node_name: str) -> InputError:
+    return InputError(
+        f"{table.path.name}: columns {listed(list(names))} all hold ids of {node_name}; say which "
+        "two are the ends of an edge with source= and target= (--source, --target)"
+    )
+
+
+def _counts_rows(cells: Sequence[str | None]) -> bool:
+    """Whether a column just numbers the rows."""
+    found = [_WHOLE.fullmatch(text or "") for text in cells]
+    numbers = [int(match[1]) for match in found if match]
+    return len(numbers) == len(cells) > 2 and all(
+        later - earlier == 1 for earlier, later in itertools.pairwise(numbers)
+    )
+
+
+def find_id_column(
+    table: Table, columns: Sequence[str], head: Head, ends: EdgeColumns, *, are_given: bool
+) -> str | None:
+    """Return the one column whose values are all different and among which are the edges' ends.
+
+    ``None`` when there is none; several are refused.
+    """
+    found = []
+    for name in columns:
+        try:
+            cells = table.read(words=[name])[name]
+        except InputError:
+            continue  # dates, lists, ...
+        if cells.null_count or len(pc.unique(cells)) < len(cells):
+            continue
+        shares = shares_of_ids(head, cells)
+        if shares and has_two_ends(ends, shares, are_given=are_given):
+            found.append(name)
+    if len(found) > 1:
+        raise InputError(
+            f"{table.path.name}: columns {listed(found)} could all be the id of the nodes; say "
+            "which with node_id= (--id)"
+        )
+    return found[0] if found else None

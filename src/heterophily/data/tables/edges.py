@@ -1,0 +1,117 @@
+"""The rows of an edge table: ends, weights and types; each refusal names its cell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from heterophily.data.edge_types import EMPTY, MOST
+from heterophily.data.tables.columns import EdgeColumns
+from heterophily.data.tables.ids import check_ids
+from heterophily.data.tables.table import Table, also, place
+from heterophily.data.wording import short
+from heterophily.errors import InputError
+
+
+@dataclass
+class EdgeRows:
+    """The rows of an edge table: both ends (Arrow), weights, types, labels of the ends (Arrow)."""
+
+    ends: list[Any]
+    weights: NDArray[np.float64] | None = None
+    types: tuple[NDArray[np.int64], tuple[str, ...]] | None = None
+    labels: list[Any] | None = None
+
+
+def read_edges(
+    table: Table, chosen: EdgeColumns, labels: tuple[str, str] | None = None
+) -> EdgeRows:
+    """Read the columns of an edge table; each refusal names its cell."""
+    names = [chosen.source, chosen.target]
+    found = table.read(
+        ids=names,
+        numbers=[] if chosen.weight is None else [chosen.weight],
+        words=[*([] if chosen.edge_type is None else [chosen.edge_type]), *(labels or ())],
+        advice="weights are numbers: correct it, or name another weight column",
+    )
+    for column in names:
+        check_ids(table, column, found[column])
+    weights = None if chosen.weight is None else _read_weights(table, chosen.weight, found)
+    rows = EdgeRows([found.pop(column) for column in names], weights)
+    if chosen.by_position:
+        refuse_id_as_header(table, names, rows.ends)
+    if chosen.edge_type is not None:
+        rows.types = _read_types(table, chosen.edge_type, found.pop(chosen.edge_type))
+    if labels is not None:
+        rows.labels = [found.pop(name) for name in labels]
+    return rows
+
+
+def _read_types(table: Table, name: str, words: Any) -> tuple[NDArray[np.int64], tuple[str, ...]]:
+    """Return the number of the type of each row, and the names of the types in sorted order."""
+    cells = pc.fill_null(pc.utf8_trim_whitespace(words), "")
+    coded = cells.combine_chunks().dictionary_encode()
+    names = [text or EMPTY for text in coded.dictionary.to_pylist()]
+    if len(names) > MOST:
+        raise InputError(
+            f"{table.path.name}, column {short(name)}: {len(names):,} different types of edges; at "
+            f"most {MOST} can be kept apart"
+        )
+    order = sorted(range(len(names)), key=names.__getitem__)
+    place = np.empty(len(names), np.int64)
+    place[order] = np.arange(len(names))
+    return place[coded.indices.to_numpy()], tuple(names[code] for code in order)
+
+
+def refuse_unknown(
+    table: Table,
+    chosen: EdgeColumns,
+    ends: list[Any],
+    numbers: list[NDArray[np.int32]],
+    node_table: Table,
+) -> None:
+    """Refuse edges to nodes that the node table does not have."""
+    is_unknown = [end < 0 for end in numbers]
+    rows = np.flatnonzero(is_unknown[0] | is_unknown[1])
+    if rows.size:
+        row = int(rows[0])
+        side = 0 if is_unknown[0][row] else 1
+        raise InputError(
+            f"{table.path.name}, {place(table, row)}, column "
+            f"{short((chosen.source, chosen.target)[side])}: node "
+            f"{short(ends[side][row].as_py())} is not in {node_table.path.name}; add it there or "
+            f"remove the edge{also(table, rows[1:])}"
+        )
+
+
+def _read_weights(table: Table, name: str, found: dict[str, Any]) -> NDArray[np.float64]:
+    column = found.pop(name)
+    weights: NDArray[np.float64] = column.to_numpy()
+    rows, fault = np.flatnonzero(np.isnan(weights)), "empty cell; give every edge a weight"
+    if not column.null_count:
+        rows = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
+        if rows.size:
+            fault = f"weight {weights[rows[0]]}; weights are finite, not negative"
+    if rows.size:
+        raise InputError(
+            f"{table.path.name}, {place(table, int(rows[0]))}, column {short(name)}: {fault}"
+            f"{also(table, rows[1:])}"
+        )
+    return weights
+
+
+def refuse_id_as_header(table: Table, names: Sequence[str], ids: Sequence[Any]) -> None:
+    """Refuse a first line taken for a header when one of its cells is the id of a node."""
+    for name in names:
+        texts = [column for column in ids if column.type == pa.string()]
+        if table.has_header and any(pc.index(column, name).as_py() >= 0 for column in texts):
+            raise InputError(
+                f"{table.path.name}, line 1: the column name {short(name)} is also a node id; "
+                "pass has_header=False (--no-header) if the first line is data, or name the columns"
+            )

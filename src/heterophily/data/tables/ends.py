@@ -1,0 +1,87 @@
+"""The ends of edges as numbers of nodes: of the node table, or of the edge table alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from heterophily.data.splits import PARTS, SplitBatch
+from heterophily.data.tables.columns import EdgeColumns
+from heterophily.data.tables.edges import refuse_unknown
+from heterophily.data.tables.ids import find_ids, repeats, same_kind, without_points
+from heterophily.data.tables.table import Table
+from heterophily.data.wording import count
+
+Numbers = list[NDArray[np.int32]]
+
+
+def number_ends(
+    edge_table: Table,
+    columns: EdgeColumns,
+    ends: list[Any],
+    node_table: Table,
+    id_column: str,
+    ids: Any,
+    *,
+    may_add: bool,
+) -> tuple[Numbers, NDArray[Any], int]:
+    """Return the ends as numbers of nodes, the ids, and how many nodes were added.
+
+    An end that is not in the node table is refused; with ``may_add`` it becomes a node, if others
+    are there. Blanks around ids are removed if the ends are found only then.
+    """
+    *ends, ids = without_points(
+        [
+            (edge_table, columns.source, ends[0]),
+            (edge_table, columns.target, ends[1]),
+            (node_table, id_column, ids),
+        ]
+    )
+    *sides, known = same_kind(*ends, ids)
+    numbers, node_ids = find_ids(sides, known)
+    if not _unknown(numbers):
+        return numbers, node_ids, 0
+    if known.type == pa.string():
+        trimmed = [pc.utf8_trim_whitespace(column) for column in (*sides, known)]
+        if repeats(trimmed[-1]) is None:
+            after, after_ids = find_ids(trimmed[:2], trimmed[-1])
+            if _unknown(after) < _unknown(numbers):
+                edge_table.remarks.append(
+                    f"{edge_table.path.name}, {node_table.path.name}: blanks around ids removed"
+                )
+                (*sides, known), ends = trimmed, trimmed[:2]
+                numbers, node_ids = after, after_ids
+    is_unknown = [side < 0 for side in numbers]
+    if not _unknown(numbers):
+        return numbers, node_ids, 0
+    if not may_add or all(side.all() for side in is_unknown):
+        refuse_unknown(edge_table, columns, ends, numbers, node_table)
+    strange = [side.filter(pa.array(mask)) for side, mask in zip(sides, is_unknown, strict=True)]
+    new = pc.unique(pa.chunked_array([chunk for side in strange for chunk in side.chunks]))
+    new = new.take(pc.array_sort_indices(new))
+    numbers, node_ids = find_ids(sides, pa.chunked_array([*known.chunks, new]))
+    edge_table.remarks.append(
+        f"{edge_table.path.name}: {count(len(new), 'node')} not in {node_table.path.name}, taken "
+        "without a label"
+    )
+    return numbers, node_ids, len(new)
+
+
+def _unknown(numbers: Numbers) -> int:
+    return sum(int((side < 0).sum()) for side in numbers)
+
+
+def with_more_nodes(parts: Mapping[str, Any], added: int) -> dict[str, Any]:
+    """Return fields of a graph without features for so many further nodes, which are unlabelled."""
+    if not added:
+        return dict(parts)
+    changes: dict[str, Any] = {"labels": np.pad(parts["labels"], (0, added), constant_values=-1)}
+    if parts.get("splits") is not None:
+        masks = (getattr(parts["splits"], part) for part in PARTS)
+        changes["splits"] = SplitBatch(*(np.pad(mask, ((0, 0), (0, added))) for mask in masks))
+    return {**parts, **changes}

@@ -1,0 +1,86 @@
+"""Columns of an edge table that are not used: what they seem to hold, and how to use them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+
+from heterophily.data.encode.dates import formats_of
+from heterophily.data.labels import NUMBER
+from heterophily.data.tables.columns import EdgeColumns
+from heterophily.data.tables.table import Head, Table
+from heterophily.data.wording import listed, short
+from heterophily.errors import InputError
+
+MOST_TYPES = 20
+"""Different words up to which a column may hold types of edges."""
+
+ROWS_PER_TYPE = 5
+"""So many rows must have the same word, on average."""
+
+TIMES = ("time", "timestamp", "ts", "date", "datetime", "created_at")
+"""Names of columns that hold points in time, whatever their cells look like."""
+
+_SHOWN = 5  # columns that are described one by one
+
+
+def edge_remark(table: Table, columns: EdgeColumns, head: Head) -> str:
+    """Say which columns of an edge table are used, and what the others hold."""
+    remark = (
+        f"{table.path.name}: source and target from columns {columns.source!r}, {columns.target!r}"
+    )
+    if columns.why:
+        remark += f" ({columns.why})"
+    elif columns.by_position and table.has_header:
+        remark += " (the first two)"
+    if columns.weight is not None:
+        remark += f"; weight from {columns.weight!r}"
+    if columns.edge_type is not None:
+        remark += f"; types of edges from {columns.edge_type!r}"
+    used = {columns.source, columns.target, columns.weight, columns.edge_type}
+    unused = [name for name in table.columns if name not in used]
+    if unused:
+        told = [_described(name, head.get(name, []), columns) for name in unused[:_SHOWN]]
+        more = f", ... ({len(unused)} columns)" if len(unused) > _SHOWN else ""
+        remark += f"; not used: {', '.join(told)}{more}"
+    return remark
+
+
+def refuse_odd_ends(table: Table, columns: EdgeColumns, head: Head) -> None:
+    """Refuse the first two columns as ends if one holds points in time or fractions."""
+    if not columns.by_position:
+        return
+    for name in (columns.source, columns.target):
+        cells = [cell.strip() for cell in head.get(name, []) if cell and cell.strip()]
+        numbers = [cell for cell in cells if NUMBER.fullmatch(cell)]
+        has_fractions = len(numbers) == len(cells) and any(float(cell) % 1 for cell in numbers)
+        if has_fractions or (cells and _are_dates(cells[:100])):
+            what = "fractions" if has_fractions else "points in time"
+            raise InputError(
+                f"{table.path.name}: column {short(name)} holds {what}, no ids; say which columns "
+                f"are the ends of an edge with source= and target= (--source, --target); columns: "
+                f"{listed(table.columns)}"
+            )
+
+
+def _are_dates(cells: Sequence[str]) -> bool:
+    return not all(map(str.isdigit, cells)) and formats_of(pa.array(cells, pa.string()))[1] >= 0.8
+
+
+def _described(name: str, cells: Sequence[str | None], columns: EdgeColumns) -> str:
+    found = [cell.strip() for cell in cells if cell and cell.strip()]
+    words = sorted(set(found))
+    if name.strip().lower() in TIMES or _are_dates(found[:100]):
+        return f"{name!r} (points in time)"
+    if found and all(NUMBER.fullmatch(cell) for cell in found):
+        can_weigh = columns.weight is None and not any(cell.startswith("-") for cell in found)
+        offer = f"; weight={name!r} (--weight) uses them as weights" if can_weigh else ""
+        return f"{name!r} (numbers{offer})"
+    is_type = 1 < len(words) <= min(MOST_TYPES, len(found) // ROWS_PER_TYPE)
+    if is_type and columns.edge_type is None:
+        return (
+            f"{name!r} (types of edges, here taken together: {listed(words, 8)}; "
+            f"edge_type={name!r} (--edge-type) keeps them apart)"
+        )
+    return repr(name)
