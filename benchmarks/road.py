@@ -30,10 +30,8 @@ from heterophily.runs.run import Run
 from heterophily.training.config import TrainConfig
 from heterophily.training.seeding import replica_seed
 
-SPLITS = 10
 
-
-def planned(dataset: str, model: str) -> list[Run]:
+def planned(dataset: str, model: str, count: int) -> list[Run]:
     """Return the runs, their graph prepared."""
     graph = load(dataset)
     runs = Planner(engine="native").runs_on(
@@ -41,9 +39,9 @@ def planned(dataset: str, model: str) -> list[Run]:
         {},
         TrainConfig(),
         graph,
-        list(random_splits(graph.labels, repeats=SPLITS, seed=0)),
+        list(random_splits(graph.labels, repeats=count, seed=0)),
         rule="stratified",
-        seeds=[replica_seed(0, number) for number in range(SPLITS)],
+        seeds=[replica_seed(0, number) for number in range(count)],
     )
     assert runs[0].sources is not None
     runs[0].sources.buffers(runs[0])
@@ -77,9 +75,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--dataset", default="texas")
     parser.add_argument("--model", default="acm-gcn")
+    parser.add_argument("--splits", default=10, type=int)
     parser.add_argument("--rounds", default=5, type=int)
     arguments = parser.parse_args()
-    runs = planned(arguments.dataset, arguments.model)
+    runs = planned(arguments.dataset, arguments.model, arguments.splits)
     directly(runs[:1])
     found: dict[str, list[float]] = {"memory": [], "file": []}
     for _ in range(arguments.rounds):
@@ -88,7 +87,7 @@ def main() -> None:
             path = str(Path(folder) / "runs.sqlite")
             for name, url in (("memory", "memory:"), ("file", path)):
                 found[name].append(seconds(lambda url=url: by_road(runs, url)) / engine)
-    print(f"{arguments.model} on {arguments.dataset}, {SPLITS} trainings, engine directly: 1")
+    print(f"{arguments.model} on {arguments.dataset}, {len(runs)} trainings, engine directly: 1")
     for name, ratios in found.items():
         spread = f"({min(ratios):.3f} to {max(ratios):.3f})"
         print(f"  road, store in {name:<7} {median(ratios):.3f}  {spread}")
