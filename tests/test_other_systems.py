@@ -64,6 +64,7 @@ write_npz(graph, "ring.npz")
 import heterophily.training.memory, pathlib
 heterophily.training.memory._STATUS = pathlib.Path("absent")  # no /proc
 trained = ["--repeats", "1", "--workers", "1", "--max-epochs", "3"]
+trained += ["--store", "memory:"]  # claims on a file need locks, of POSIX or of Windows
 for command in (
     ["diagnose", "ring.npz", "--quick", "--no-report"],
     ["train", "acm-gcn", "ring.npz", *trained, "--out", "model", "--engine", "torch"],

@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 from experiments.small import small_graph
+from torch import Tensor, nn
 
 from heterophily.data.graph import Graph
 from heterophily.errors import InputError, UnknownNameError
 from heterophily.experiments.compare import Comparison, compare
 from heterophily.experiments.statistics import paired_test
+from heterophily.models.pyg_adapter import pyg_model
 from heterophily.runs.executors.in_process import InProcess
 from heterophily.runs.stores.url import open_store
 
@@ -164,3 +166,26 @@ def test_an_unknown_score_is_refused_before_anything_is_trained(tmp_path: Path) 
         pytest.raises(UnknownNameError, match="unknown score 'auc'"),
     ):
         compare(rare_graph(), ["mlp-1", "sgc-1"], store=store, score="auc", **HOW)
+
+
+class OwnMap(nn.Module):
+    """A user's module: a map of the features."""
+
+    def __init__(self, num_features: int, num_classes: int) -> None:
+        super().__init__()
+        self.map = nn.Linear(num_features, num_classes)
+
+    def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
+        found: Tensor = self.map(x)
+        return found
+
+
+def test_a_model_of_your_own_is_compared_and_stored(tmp_path: Path) -> None:
+    graph = small_graph()
+    how: dict[str, Any] = {"repeats": 2, "executor": InProcess(), "engine": "torch"}
+    own = pyg_model(OwnMap)
+    with open_store(tmp_path / "runs.sqlite") as store:
+        result = compare(graph, ["mlp-1", own], store=store, **how)
+        assert {cell.row for cell in result.models} == {"mlp-1", "OwnMap"}
+        compare(graph, ["mlp-1", own], store=store, **how)
+        assert len(store.starts()) == 4

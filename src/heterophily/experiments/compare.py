@@ -17,13 +17,14 @@ from heterophily.evaluation.intervals import TestSizes
 from heterophily.evaluation.per_class import class_scores
 from heterophily.evaluation.scores import SCORE_TITLES, SCORES, score_for
 from heterophily.experiments.presets import Recipe
-from heterophily.experiments.space import recipe_of
+from heterophily.experiments.space import Space, recipe_of
 from heterophily.experiments.statistics import PairedTest, all_pairs
 from heterophily.experiments.table import CellResult
 from heterophily.experiments.tune import TuneResult, tune
-from heterophily.models.catalog import MODELS
+from heterophily.models.spec import ModelSpec
 from heterophily.runs.complete import Watch, complete
 from heterophily.runs.executors.base import Executor
+from heterophily.runs.model import name_of, spec_with
 from heterophily.runs.plan import Planner
 from heterophily.runs.record import Record
 from heterophily.runs.split_rules import SPLIT_RULES, rule_of
@@ -115,7 +116,7 @@ class Comparison:
 
 def compare(
     graph: str | GraphLike,
-    models: Sequence[str],
+    models: Sequence[str | ModelSpec],
     *,
     store: Store,
     splits: str = "random",
@@ -123,7 +124,7 @@ def compare(
     seed: int = 0,
     score: str = "auto",
     is_tuned: bool = False,
-    space: str | Path = "default",
+    space: str | Path | Space = "default",
     search: str = "grid",
     trials: int | None = None,
     minutes: float | None = None,
@@ -133,6 +134,9 @@ def compare(
     **how: Any,
 ) -> Comparison:
     """Train models on the same splits of a graph and test every pair, beside two baselines.
+
+    Models are names of the table, or specs of your own (:func:`heterophily.pyg_model`): the key of
+    their runs includes the source of their module.
 
     Without ``is_tuned`` every model has its default settings; with it, each is first tuned on
     validation data (``minutes`` are shared among the models), and the chosen settings are
@@ -147,18 +151,19 @@ def compare(
     lookup(SPLIT_RULES, "split rule", splits)
     if score != "auto":
         lookup(SCORES, "score", score)
-    names = list(dict.fromkeys(models))
+    named = {name_of(model): model for model in models}
+    names = list(named)
     if len(names) < 2:
         raise InputError("name at least two models to compare, for example mlp-2,gcn,acm-gcn")
-    for name in names:
-        MODELS[name]  # refused before anything is trained
+    for model in named.values():
+        spec_with(model, {})  # an unknown one is refused before anything is trained
     planner = Planner(seed=seed, repeats=repeats, **how)
     dataset = graph if isinstance(graph, str) else graph.name
     searches: list[TuneResult] = []
     recipes = dict.fromkeys(names, Recipe())
     for name in names if is_tuned else ():
         found = tune(
-            name,
+            named[name],
             graph,
             store=store,
             space=space,
@@ -175,8 +180,8 @@ def compare(
             **how,
         )
         searches.append(found)
-        recipes[name] = recipe_of(found.best.settings, name, dataset)
-    runs = {name: planner.runs(name, graph, recipes[name], splits) for name in names}
+        recipes[name] = recipe_of(found.best.settings, named[name], dataset)
+    runs = {name: planner.runs(named[name], graph, recipes[name], splits) for name in names}
     first = runs[names[0]]
     if len(first) < 2:
         raise InputError("a comparison needs at least two splits; raise --repeats")

@@ -8,13 +8,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from heterophily.data.toml_file import is_plain, read_toml
 from heterophily.errors import InputError, lookup
 from heterophily.experiments.presets import CONFIG_FIELDS, Recipe, Rule
 from heterophily.experiments.ranges import own_space, search_range
 from heterophily.training.config import TrainConfig
+
+if TYPE_CHECKING:
+    from heterophily.models.spec import ModelSpec
 
 Settings = Mapping[str, Any]
 """Hyper-parameter -> value."""
@@ -148,22 +151,24 @@ def check_settings(model: str, settings: Settings, *, where: str) -> None:
         raise InputError(f"{where}: {error}") from error
 
 
-def recipe_of(settings: Settings, model: str, dataset: str, rules: Sequence[Rule] = ()) -> Recipe:
+def recipe_of(
+    settings: Settings, model: str | ModelSpec, dataset: str, rules: Sequence[Rule] = ()
+) -> Recipe:
     """Return the recipe of chosen settings under the rules of a preset.
 
     >>> recipe_of({"lr": 0.1, "dropout": 0.5}, "acm-gcn", "texas").config.lr
     0.1
     """
-    from heterophily.models.catalog import MODELS
+    from heterophily.runs.model import name_of, spec_with
 
-    by_default = getattr(MODELS[model].options, "with_structure", False)
+    by_default = getattr(spec_with(model, {}).options, "with_structure", False)
     with_structure = bool(settings.get("with_structure", by_default))
     config = {key: value for key, value in settings.items() if key in CONFIG_FIELDS}
     graph = {key: value for key, value in settings.items() if key in GRAPH_FIELDS}
     used = {*CONFIG_FIELDS, *GRAPH_FIELDS}
     options = {key: value for key, value in settings.items() if key not in used}
     for rule in rules:
-        if rule.holds(model, dataset, with_structure):
+        if rule.holds(name_of(model), dataset, with_structure):
             graph.update(rule.graph)
             options.update(rule.options)
             config.update(rule.config)

@@ -51,8 +51,7 @@ class TrainReport:
     def evaluation(self) -> Evaluation:
         """Every score on the test nodes, with intervals, classes, threshold and baselines.
 
-        Computed when first asked for: the baselines take a moment. Needs the states of the
-        replicas (``keep_state=True``).
+        Computed when first asked for: the baselines take a moment.
         """
         if self.source is None or any(result.logits is None for result in self.results):
             raise InputError("the evaluation needs predictions: train with keep_state=True")

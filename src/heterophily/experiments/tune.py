@@ -23,9 +23,11 @@ from heterophily.experiments.presets import PRESETS
 from heterophily.experiments.proposer import Proposer
 from heterophily.experiments.space import Settings, Space, best_by_validation, recipe_of, space_for
 from heterophily.experiments.table import CellResult
+from heterophily.models.spec import ModelSpec
 from heterophily.runs.complete import Watch, complete
 from heterophily.runs.executors.base import Executor
 from heterophily.runs.executors.local import local
+from heterophily.runs.model import name_of
 from heterophily.runs.plan import Planner
 from heterophily.runs.record import Outcome
 from heterophily.runs.run import Run
@@ -143,7 +145,7 @@ class _NoScoreError(Exception):
 class _Search:
     """What both searches share: from settings to validation scores."""
 
-    model: str
+    model: str | ModelSpec
     graph: str | Graph
     rule: str
     preset: str | None
@@ -242,7 +244,7 @@ def _promising(search: _Search, batch: Sequence[Settings], best: Trial | None) -
 
 
 def tune(
-    model: str,
+    model: str | ModelSpec,
     graph: str | GraphLike,
     *,
     store: Store,
@@ -269,7 +271,8 @@ def tune(
     Parameters
     ----------
     model, graph
-        A model of the table; a graph, or a catalog name or file.
+        A model of the table or a spec of your own (with a :class:`Space`); a graph, or a catalog
+        name or file.
     space
         ``"paper"``, ``"default"``, a TOML file, or a :class:`Space`.
     search
@@ -301,7 +304,9 @@ def tune(
             raise InputError(f"{name}={limit}; it must be above 0")
     rule = splits or default_rule(preset)
     dataset = graph if isinstance(graph, str) else graph.name
-    chosen = space if isinstance(space, Space) else space_for(space, model, dataset)
+    if not (isinstance(model, str) or isinstance(space, Space)):
+        raise InputError(f"{name_of(model)} is a model of your own: give its space as a Space")
+    chosen = space if isinstance(space, Space) else space_for(space, str(model), dataset)
     planner = Planner(seed=seed, repeats=repeats, **how)
     deadline = math.inf if minutes is None else time.monotonic() + 60 * minutes
     remarks: tuple[str, ...] = ()
@@ -312,7 +317,7 @@ def tune(
         def searched() -> list[Trial]:
             if search == "grid":
                 return _grid(state, chosen, trials, seed)
-            name = f"{model} on {dataset}"
+            name = f"{name_of(model)} on {dataset}"
             proposer = Proposer(chosen, seed=seed, name=name, dashboard=dashboard)
             return _adaptive(state, chosen, trials, proposer)
 
@@ -362,7 +367,7 @@ def _result(
     sizes = TestSizes.of(graph.labels, splits)
     cell = CellResult.of(
         [records[key] for key in keys],
-        row=state.model,
+        row=name_of(state.model),
         dataset=graph.name,
         splits=runs[0].split.rule,
         wanted=len(runs),
@@ -370,7 +375,7 @@ def _result(
     test = cell.value_by(state.score, sizes)
     beside = baselines(graph, splits) if with_baselines else ()
     return TuneResult(
-        model=state.model,
+        model=name_of(state.model),
         graph=runs[0].graph.name,
         splits=state.rule,
         space=space,

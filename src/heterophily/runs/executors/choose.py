@@ -29,7 +29,7 @@ def executor_of(text: str = "local", workers: int | None = None) -> Executor:
     with the command, ``ray://HOST:PORT`` one that is there.
 
     >>> executor_of("local", workers=1)
-    InProcess()
+    InProcess(threads=1)
     """
     name, _, address = text.partition("://")
     return lookup(EXECUTORS, "executor", name)(address, workers)
