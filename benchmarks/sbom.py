@@ -1,4 +1,8 @@
-"""Write what is installed as a CycloneDX bill of materials: names, versions, licences, hashes."""
+"""Write what is installed as a CycloneDX bill of materials: names, versions, licences.
+
+Beside each package stands the sha256 of its RECORD, the list of its installed files and their
+hashes, as a property: it tells two installations apart.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,9 @@ from pathlib import Path
 
 def component(package: Distribution) -> dict[str, object]:
     facts = package.metadata
-    licence = facts.get("License-Expression") or facts.get("License") or "unknown"
+    told = [line for line in facts.get_all("Classifier", []) if line.startswith("License ::")]
+    named = told[0].rpartition(":: ")[2] if told else "unknown"
+    licence = facts.get("License-Expression") or facts.get("License") or named
     record = package.read_text("RECORD") or ""
     name, version = facts["Name"], package.version
     return {
@@ -20,7 +26,9 @@ def component(package: Distribution) -> dict[str, object]:
         "version": version,
         "purl": f"pkg:pypi/{name.lower().replace('_', '-')}@{version}",
         "licenses": [{"license": {"name": licence.splitlines()[0][:100]}}],
-        "hashes": [{"alg": "SHA-256", "content": hashlib.sha256(record.encode()).hexdigest()}],
+        "properties": [
+            {"name": "record-sha256", "value": hashlib.sha256(record.encode()).hexdigest()}
+        ],
     }
 
 

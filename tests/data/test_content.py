@@ -112,6 +112,7 @@ def test_unused_columns_are_described(read: Read) -> None:
     rows = "".join(f"{a},{b},{k % 3},{'buys' if k % 2 else 'owns'},2020-01-{k + 1:02},{k}e9\n"
                    for k, (a, b) in enumerate(PAIRS * 4))  # fmt: skip
     graph = read("sender,receiver,n,kind,day,ts\n" + rows)
+    assert "'row' (row numbers)" in read("row,sender,receiver\n1,a,b\n2,b,c\n3,c,d\n").remarks[0]
     assert graph.remarks[0].endswith(
         "not used: 'n' (numbers; weight='n' (--weight) uses them as weights), 'kind' (types of "
         "edges, here taken together: 'buys', 'owns'; edge_type='kind' (--edge-type) keeps them "

@@ -16,13 +16,17 @@ def test_trees_are_saved_without_pickle_predict_the_same_and_are_explained_by_fe
     features = rng.normal(size=(120, 2))
     labels = (features[:, 0] > 0).astype(np.int64)
     graph = Graph.from_edges(
-        np.arange(119), np.arange(1, 120), features=features, labels=labels, num_nodes=120
+        np.arange(119),
+        np.arange(1, 120),
+        features=features,
+        feature_names=("age", "noise"),
+        labels=labels,
+        num_nodes=120,
     )
     config = TrainConfig()
     report = train("trees-channels", graph, repeats=2, config=config, workers=1)
     network = network_of(report, {}, config)
-    names = ["age", "noise"]
-    model = model_of_report(report, network, calibrate_report(report), seed=0, feature_names=names)
+    model = model_of_report(report, network, calibrate_report(report), seed=0)
     save_model(tmp_path / "m", model)
     again = load_model(tmp_path / "m")
     assert again.why_not_inductive is None

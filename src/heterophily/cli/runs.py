@@ -49,6 +49,7 @@ ExecutorOption = Annotated[
         "--executor",
         metavar="local|ray|ray://HOST:PORT",
         help="Who trains: worker processes here, a Ray cluster here, or one that is there.",
+        rich_help_panel=panels.MORE_RUNS,
     ),
 ]
 Seed = Annotated[

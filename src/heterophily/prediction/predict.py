@@ -7,6 +7,7 @@ import io
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -82,12 +83,10 @@ class Predictions:
 
     def to_frame(self) -> Any:
         """Return the table as a pandas DataFrame: node, label, ``p(class)`` of every class, ..."""
-        try:
-            import pandas  # noqa: F401
-        except ImportError as error:
+        if find_spec("pandas") is None:
             raise MissingExtraError(
                 "to_frame needs pandas: pip install pandas; or use to_arrow, which does not"
-            ) from error
+            )
         return self.to_arrow().to_pandas()
 
     def to_arrow(self) -> Any:

@@ -87,7 +87,7 @@ def choose_ends(
     others = [name for name in good if name not in chosen]
     if fits and not others:
         return columns
-    without = [name for name in good if not _counts_rows(head[name])]
+    without = [name for name in good if not counts_rows(head[name])]
     if len(without) >= 2:
         good = without
     if fits and ids_are_numbers and len(good) != 2:
@@ -117,7 +117,7 @@ def _ambiguous(table: Table, names: Sequence[str], node_name: str) -> InputError
     )
 
 
-def _counts_rows(cells: Sequence[str | None]) -> bool:
+def counts_rows(cells: Sequence[str | None]) -> bool:
     """Whether a column just numbers the rows."""
     found = [_WHOLE.fullmatch(text or "") for text in cells]
     numbers = [int(match[1]) for match in found if match]

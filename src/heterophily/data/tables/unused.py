@@ -9,6 +9,7 @@ import pyarrow as pa
 from heterophily.data.encode.dates import formats_of
 from heterophily.data.labels import NUMBER
 from heterophily.data.tables.columns import EdgeColumns
+from heterophily.data.tables.content import counts_rows
 from heterophily.data.tables.table import Head, Table
 from heterophily.data.wording import listed, short
 from heterophily.errors import InputError
@@ -73,6 +74,8 @@ def _described(name: str, cells: Sequence[str | None], columns: EdgeColumns) -> 
     words = sorted(set(found))
     if name.strip().lower() in TIMES or _are_dates(found[:100]):
         return f"{name!r} (points in time)"
+    if counts_rows(cells):
+        return f"{name!r} (row numbers)"
     if found and all(NUMBER.fullmatch(cell) for cell in found):
         can_weigh = columns.weight is None and not any(cell.startswith("-") for cell in found)
         offer = f"; weight={name!r} (--weight) uses them as weights" if can_weigh else ""
