@@ -221,7 +221,7 @@ def test_models_without_mixing_have_no_channel_weights(graph: Graph, model: str)
 
 @pytest.mark.parametrize("model", [name for name in MODELS if "[" not in name])
 def test_every_model_fits_and_gives_probabilities(graph: Graph, model: str) -> None:
-    found = quick(model, max_epochs=1, row_normalize=None).fit(graph).predict_proba(graph)
+    found = AcmClassifier(model, max_epochs=1).fit(graph).predict_proba(graph)
     assert found.shape == (NODES, 2)
     np.testing.assert_allclose(found.sum(axis=1), 1.0)
 

@@ -68,7 +68,8 @@ node |
     model
         Name in :data:`heterophily.MODELS`, or a spec of your own (:func:`heterophily.pyg_model`).
     hidden, dropout
-        Width of the hidden layers and rate of the dropout; ``None`` leaves it to the model.
+        Width of the hidden layers and rate of the dropout; ``None`` takes those of the model (64
+        and 0.5 for those of the paper). Trees and label propagation have neither.
     row_normalize
         Whether rows of counts (a sparse X that is never negative, as a bag of words) are divided by
         the sum of their absolute values. ``None`` leaves it to the model: all models of the paper
@@ -120,8 +121,8 @@ node |
         self,
         model: str | ModelSpec = "acm-gcn",
         *,
-        hidden: int | None = 64,
-        dropout: float | None = 0.5,
+        hidden: int | None = None,
+        dropout: float | None = None,
         row_normalize: bool | None = None,
         options: Mapping[str, Any] | None = None,
         lr: float = 0.01,
