@@ -13,6 +13,8 @@ from heterophily.prediction.candidates import (
     middle,
 )
 
+WITHOUT_EDGES = ("mlp-2", "trees")
+
 
 def test_every_verdict_has_candidates():
     assert set(FAMILIES) == set(KINDS)
@@ -36,6 +38,7 @@ def test_weights_of_nodes_are_found_by_building():
         "acmii-gcn++": True,
         "acm-gcn": False,
         "glognn on A": True,
+        "trees-channels": False,
     }
 
 
@@ -48,7 +51,21 @@ def test_each_setting_of_a_family_is_drawn_once_and_fits_its_model(kind):
         assert {str(c.settings) for c in candidates} == {str(s) for s in family.space}
         assert candidates[0].family is family
         assert candidates[0].spec
-        assert candidates[0].config.lr == candidates[0].settings["lr"]
+        for name, value in candidates[0].settings.items():
+            parts = (candidates[0].config, candidates[0].spec.options, candidates[0].spec.inputs)
+            assert value in [getattr(part, name) for part in parts if hasattr(part, name)]
+
+
+@pytest.mark.parametrize("kind", FAMILIES)
+def test_trees_that_see_the_graph_are_tried_under_every_verdict(kind):
+    assert "trees-channels" in {family.model for family in families_for(kind, inductive=True)}
+
+
+def test_trees_on_own_features_have_no_direction_of_edges():
+    turned = [family.label for family in families_for("little", one_way=True)]
+    assert "trees" in turned
+    assert "trees-channels (edge_direction=reversed)" in turned
+    assert "trees (edge_direction=reversed)" not in turned
 
 
 def test_the_seed_decides_the_order_after_the_middle_setting():
@@ -73,10 +90,12 @@ def test_candidates_are_the_released_program():
 def test_one_way_edges_are_tried_in_every_direction_by_models_that_use_edges(kind):
     found = families_for(kind, one_way=True)
     plain = [family.model for family in families_for(kind)]
-    turned = [model for model in plain if model != "mlp-2"]
+    turned = [model for model in plain if model not in WITHOUT_EDGES]
     assert [family.model for family in found] == [*plain, *turned, *turned]
-    ways = [Candidate(f, {}).spec.inputs.edge_direction for f in found if f.model != "mlp-2"]
+    ways = [
+        Candidate(f, {}).spec.inputs.edge_direction for f in found if f.model not in WITHOUT_EDGES
+    ]
     assert ways == [way for way in ("both", "given", "reversed") for _ in turned]
     assert len({family.label for family in found}) == len(found)
-    bases = [family for family in found[: len(plain)] if family.model != "mlp-2"]
+    bases = [family for family in found[: len(plain)] if family.model not in WITHOUT_EDGES]
     assert [family.turn_of for family in found[len(plain) :]] == [*bases, *bases]

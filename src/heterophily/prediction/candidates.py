@@ -14,6 +14,7 @@ from heterophily.experiments.space import Space, recipe_of
 from heterophily.filters.direction import EdgeDirection
 from heterophily.layers.channel import resolve_channels
 from heterophily.models.spec import ModelSpec
+from heterophily.models.trees import TreesOptions
 from heterophily.runs.model import spec_with
 from heterophily.training.config import TrainConfig
 
@@ -102,17 +103,30 @@ PAGERANK = Family(
     ),
 )
 
+TREE_SPACE = Space(
+    "trees",
+    {"depth": (2, 4, 8), "learning_rate": (0.02, 0.05, 0.1), "column_share": (0.3, 0.7)},
+)
+TREES, TREES_CHANNELS = Family("trees", {}, TREE_SPACE), Family("trees-channels", {}, TREE_SPACE)
+
 FAMILIES: Mapping[str, tuple[Family, ...]] = {
-    "homophilic": (ACM, ACMII, RESIDUAL, RESIDUAL_II, GCN, GLOBAL, PAGERANK),
-    "harmless": (PLUS, PLUS_II, ALL, ALL_II, ACM, GLOBAL_STRUCTURE),
-    "harmful": (ACM, ACMII, RESIDUAL, RESIDUAL_II, PLUS, PLUS_II, MLP),
-    "little": (ACM, MLP, ACMII, RESIDUAL, PLUS, ALL_II, GLOBAL, GLOBAL_STRUCTURE),
-    "too-few": (ACM, MLP, GCN, PLUS, RESIDUAL, GLOBAL, GLOBAL_STRUCTURE, PAGERANK),
+    "homophilic": (ACM, ACMII, RESIDUAL, RESIDUAL_II, GCN, GLOBAL, PAGERANK, TREES_CHANNELS),
+    "harmless": (PLUS, PLUS_II, ALL, ALL_II, ACM, GLOBAL_STRUCTURE, TREES_CHANNELS),
+    "harmful": (ACM, TREES_CHANNELS, TREES, ACMII, RESIDUAL, RESIDUAL_II, PLUS, PLUS_II, MLP),
+    "little": (
+        *(ACM, TREES, MLP, TREES_CHANNELS, ACMII, RESIDUAL, PLUS, ALL_II, GLOBAL),
+        GLOBAL_STRUCTURE,
+    ),
+    "too-few": (
+        *(ACM, TREES, MLP, GCN, TREES_CHANNELS, PLUS, RESIDUAL, GLOBAL, GLOBAL_STRUCTURE),
+        PAGERANK,
+    ),
 }
 """Verdict of the diagnosis -> models to try. Written with the paper's tables and the accuracies of
 ``results/zoo-fixed-splits`` in view, those on test nodes too: A itself as a channel (+ and ++)
 where the graph helps without being homophilic, the residual elsewhere, and models that err on other
-nodes than ours. A verdict that the graph adds little, or that it cannot be told, leaves out no kind
+nodes than ours. Trees on ACM's channels of the features are tried under every verdict. A verdict
+that the graph adds little, or that it cannot be told, leaves out no kind
 of model: without a graph, with neighbours' features, with A itself."""
 
 
@@ -159,7 +173,7 @@ def families_for(
 
     >>> [family.label for family in families_for("homophilic")][:2]
     ['acm-gcn', 'acmii-gcn']
-    >>> [family.label for family in families_for("homophilic", one_way=True)][7]
+    >>> [family.label for family in families_for("homophilic", one_way=True)][8]
     'acm-gcn (edge_direction=given)'
     """
     found = lookup(FAMILIES, "verdict", kind)
@@ -174,7 +188,10 @@ def families_for(
 
 
 def _uses_edges(family: Family) -> bool:
-    channels = getattr(Candidate(family, {}).spec.options, "layer_channels", ("low",))
+    options = Candidate(family, {}).spec.options
+    if isinstance(options, TreesOptions):
+        return options.columns != ("own",)
+    channels = getattr(options, "layer_channels", ("low",))
     return any(c.filter.aggregate or c.source == "structure" for c in resolve_channels(channels))
 
 
