@@ -130,8 +130,7 @@ def test_the_page_answers(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyP
         "folder": str(tmp_path),
         "files": {"graph": "given.npz"},
         "max_unpacked_bytes": 2**30,
-        "label": "",
-        "is_directed": False,
+        "reading": {"label": None, "is_directed": False},
         "title": "odd",
     }
     for task in ("import", "diagnosis"):

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from heterophily.experiments.published_tables import published_table
+from heterophily.runs.model import spec_with
 
 SCRIPT = Path(__file__).resolve().parents[2] / "benchmarks" / "zoo_accuracy.py"
 
@@ -44,7 +45,10 @@ def test_every_model_has_settings_that_build_on_every_dataset(script: ModuleType
             cell = script.candidates(model, dataset)
             assert cell, f"{model} on {dataset}"
             for candidate in cell:
-                script.prepared(model, candidate["settings"])
+                recipe = script.recipe_of(candidate["settings"], model, "")
+                assert spec_with(model, recipe.options).build(
+                    num_nodes=6, num_features=4, num_classes=2
+                )
 
 
 def test_candidates_of_a_cell_differ(script: ModuleType) -> None:

@@ -163,7 +163,7 @@ def headings(probe: Probe) -> tuple[str, str, str, str]:
     return (
         "source of information",
         "alone",
-        "with own features",
+        "with own features" if probe.has_features else "",
         f"gain over {base} (95 % interval)",
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 from torch import Tensor, nn
@@ -28,13 +29,13 @@ class ConvolutionOptions:
     epsilon: float = 0.3
 
 
-class Convolution(nn.Module):
+class Convolution(nn.Module, ABC):
     """A map of node states that looks at neighbours."""
 
     width: int
 
+    @abstractmethod
     def forward(
         self, state: Tensor, inputs: GraphInputs, *, weights: list[Tensor] | None = None
     ) -> Tensor:
         """Map (N, H) to (N, W); ``weights`` receives the mixing weights, if there are any."""
-        raise NotImplementedError

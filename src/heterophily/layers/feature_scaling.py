@@ -69,13 +69,14 @@ class ColumnScale:
     def fit(cls, features: Any) -> ColumnScale:
         """Measure the columns of a matrix (N, F)."""
         count = max(1, features.shape[0])
+        unit = _largest(features)  # squares of huge numbers would overflow
         if sp.issparse(features) and features.nnz <= SPARSE_BELOW * np.prod(features.shape):
-            matrix = features.astype(np.float64)
+            matrix = features.astype(np.float64) @ sp.diags_array(1.0 / unit)
             squares = np.asarray(matrix.multiply(matrix).sum(axis=0)).reshape(-1)
-            center, spread = np.zeros(matrix.shape[1]), np.sqrt(squares / count)
+            center, spread = np.zeros(matrix.shape[1]), unit * np.sqrt(squares / count)
         else:
-            matrix = _dense(features)
-            center, spread = matrix.mean(axis=0), matrix.std(axis=0)
+            matrix = _dense(features) / unit
+            center, spread = unit * matrix.mean(axis=0), unit * matrix.std(axis=0)
         size = np.abs(center)
         is_constant = spread <= 1e-12 * size  # rounding errors of the mean
         spread = np.where(is_constant, np.where(size > 0, size, 1.0), spread)
@@ -102,6 +103,18 @@ class ColumnScale:
         if center.ndim != 1 or center.shape != spread.shape or not is_sound:
             raise InputError("the scale of the columns is damaged: it needs finite numbers above 0")
         return cls(center, spread)
+
+
+def _largest(features: Any) -> NDArray[np.float64]:
+    """Return a power of two near the largest size in each column, (F,); 1 for a column of zeros.
+
+    A power of two: dividing by it changes no digit.
+    """
+    if features.shape[0] == 0:
+        return np.ones(features.shape[1])
+    sizes = abs(features).max(axis=0)
+    sizes = np.asarray(sizes.toarray() if sp.issparse(sizes) else sizes, np.float64).reshape(-1)
+    return np.asarray(np.exp2(np.floor(np.log2(np.where(sizes > 0, sizes, 1.0)))))
 
 
 def _dense(features: Any) -> NDArray[np.float64]:

@@ -201,6 +201,7 @@ def compute_metrics(graph: GraphLike, *, names: Iterable[str] | None = None) -> 
 
     An undefined metric does not stop the others: its value is None, and ``reasons`` says why.
 
+    >>> from heterophily.data.graph import Graph
     >>> graph = Graph.from_edges([0, 1], [1, 2], labels=[0, 0, 1])
     >>> result = compute_metrics(graph, names=["edge_homophily", "feature_similarity"])
     >>> result["edge_homophily"], result.reasons["feature_similarity"]
