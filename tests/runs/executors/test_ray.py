@@ -62,6 +62,14 @@ def test_a_comparison_on_ray_equals_the_sequential_one_bit_for_bit(
     assert str(os.getpid()) not in {start.place.partition(":")[2] for start in store.starts()}
 
 
+def test_a_block_inside_a_block_keeps_the_cluster(cluster: RayCluster, store: Store) -> None:
+    import ray
+
+    with cluster:
+        complete_with(PretendJob(store.url), [some_run(0)], store=store, executor=cluster)
+    assert ray.is_initialized()
+
+
 class SlowJob(PretendJob):
     seconds = 0.2
 

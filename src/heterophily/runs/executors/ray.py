@@ -41,6 +41,9 @@ ENVIRONMENT = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_AUTH_MODE": "token"}
 HANDED_ON = ("HETEROPHILY_ARTEFACTS", "HETEROPHILY_ENGINE_ISA")
 """Environment variables that workers on other machines need as they are here."""
 
+_OURS: dict[str, str] = {}
+"""What Ray was told when this module imported it: it is told the same whenever it starts again."""
+
 CONNECT_SECONDS = 60.0
 _ATTEMPTS = 5  # a run whose worker dies is given to another one so often
 _STARTS = 2  # a busy machine may be too slow for Ray once
@@ -65,18 +68,23 @@ class RayCluster:
     def __init__(self, address: str | None = None, workers: int | None = None) -> None:
         self.address, self.workers = address, workers
         self._open: ExitStack | None = None
-        self._is_kept = False
+        self._blocks = 0  # with blocks around us, one in the other
         self._graphs: dict[str, Any] = {}
 
     def __enter__(self) -> RayCluster:
         """Keep the connection until the end of the block."""
-        self._is_kept = True
+        self._blocks += 1
         return self
 
     def __exit__(self, *error: object) -> None:
         """End the connection, and the cluster if it is ours."""
-        self._is_kept = False
-        self._close()
+        self._blocks -= 1
+        if not self._is_kept:
+            self._close()
+
+    @property
+    def _is_kept(self) -> bool:
+        return self._blocks > 0
 
     def execute(self, job: Job, runs: Sequence[Run], tick: Tick) -> Execution:
         """Apply the job to the runs."""
@@ -97,10 +105,11 @@ class RayCluster:
         if self._open is not None:
             return
         if "ray" not in sys.modules:  # it reads its environment when it is imported
-            for name, value in ENVIRONMENT.items():
-                os.environ.setdefault(name, value)
+            _OURS.update(ENVIRONMENT)
             if self.address is None and "RAY_AUTH_TOKEN_PATH" not in os.environ:
-                os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
+                _OURS["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
+        for name, value in _OURS.items():
+            os.environ.setdefault(name, value)
         ray = _ray()
         if ray.is_initialized():  # by the program around us, which also ends it
             self._open = ExitStack()
