@@ -16,8 +16,8 @@ scikit-learn's histogram gradient boosting on the same columns (texts as word co
 with the same labels, settings chosen by five-fold cross-validation.
 
 Fraudsters hide: their columns differ little from those of others, they do not deal with each other.
-They take money from older people and pass it to a few shops, as many honest accounts do too. Seed 0
-served to look at the recipe, the record is of seed 1.
+They take money from older people and pass it to a few shops, as many honest accounts do too.
+Seeds 0 to 2 served to look at the recipe, the record is of seed 3.
 """
 
 from __future__ import annotations
@@ -197,7 +197,8 @@ def by_command_line(export: Export, folder: Path, extra: list[str]) -> dict[str,
     out = folder / "predictions.csv"
     _run([*program, "predict", model, *files, "--out", str(out)])
     with out.open(newline="", encoding="utf-8") as lines:
-        score = np.array([float(row["p(yes)"]) for row in csv.DictReader(lines)])
+        found = {row["node"]: float(row["p(yes)"]) for row in csv.DictReader(lines)}
+    score = np.array([found[account] for account in export.accounts["account"]])  # ranked in file
     held = ~export.is_known
     first = np.argsort(-score[held])[:100]
     card = json.loads((folder / "model" / "card.json").read_text("utf-8"))
@@ -223,7 +224,7 @@ def main() -> None:
     """Measure and keep the record."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--accounts", type=int, default=20_000)
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seed", type=int, default=3)
     parser.add_argument("--minutes", type=float)
     parser.add_argument("--show", action="store_true", help="print the record")
     parser.add_argument("--keep", type=Path, help="write the files here, not to a temporary folder")
@@ -248,7 +249,7 @@ def main() -> None:
         "gradient_boosting": boosted(export),
     }
     print(json.dumps(record, indent=1))
-    if given.seed == 1 and given.accounts == 20_000:
+    if given.seed == 3 and given.accounts == 20_000:
         RECORD.parent.mkdir(parents=True, exist_ok=True)
         RECORD.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
