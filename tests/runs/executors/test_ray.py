@@ -36,6 +36,7 @@ DRIVER = Path(__file__).resolve().parents[1] / "pretend_driver.py"
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[RayCluster]:
     with RayCluster(workers=2) as executor:
+        executor._connect(2)  # before any test imports Ray, which reads its environment then
         yield executor
 
 
