@@ -9,12 +9,12 @@ import scipy.sparse as sp
 import torch
 from numpy.typing import NDArray
 
-from heterophily.engine import structs
-from heterophily.engine.plan import NotCoveredError, address
-from heterophily.engine.quotient import quotient_of
+from heterophily.engine.parameters import NotCoveredError, address
 from heterophily.layers.inputs import GraphInputs
 from heterophily.layers.sparse_features import SparseFeatures
 from heterophily.layers.sparse_matrix import SparseMatrix
+from heterophily.native import structs
+from heterophily.native.quotient import quotient_of
 
 _INT32_MAX = 2**31 - 1
 
@@ -41,7 +41,7 @@ class GraphBuffers:
         self._keep: list[Any] = []
         labels32 = self._array(labels, np.int32)
         structure = inputs.structure.matrix if inputs.structure is not None else None
-        self.struct = structs.Graph(
+        self.struct = structs.GraphStruct(
             is_double=self.dtype == torch.float64,
             num_classes=num_classes,
             num_nodes=inputs.num_nodes,
@@ -50,7 +50,7 @@ class GraphBuffers:
             structure=structs.Sparse() if structure is None else self._sparse(structure),
             quotient=self._quotient(inputs.operator.matrix),
             structure_quotient=(
-                structs.Quotient() if structure is None else self._quotient(structure)
+                structs.QuotientStruct() if structure is None else self._quotient(structure)
             ),
             labels=address(labels32),
         )
@@ -87,14 +87,14 @@ class GraphBuffers:
             matrix.transpose_order.numpy() if with_order else None,
         )
 
-    def _quotient(self, matrix: SparseMatrix) -> structs.Quotient:
+    def _quotient(self, matrix: SparseMatrix) -> structs.QuotientStruct:
         parts = (matrix.values.numpy(), matrix.indices.numpy(), matrix.indptr.numpy())
         found = quotient_of(sp.csr_array(parts, shape=matrix.shape))
         if found is None:
-            return structs.Quotient()
+            return structs.QuotientStruct()
         dtype = parts[0].dtype
         most = max(found.members.nnz, found.classes.nnz, matrix.shape[0])
-        return structs.Quotient(
+        return structs.QuotientStruct(
             num_classes=found.classes.shape[0],
             member_indptr=address(self._array(found.members.indptr, np.int64)),
             members=address(self._array(found.members.indices, np.int32)),

@@ -2,36 +2,38 @@
 
 from __future__ import annotations
 
-import ctypes
-from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import nn
 
-from heterophily.engine import structs
+from heterophily.engine.mixers import mixer_fields
+from heterophily.engine.parameters import FlatParameters
+from heterophily.engine.parameters import NotCoveredError as NotCoveredError
+from heterophily.engine.program import ProgramBuilder
+from heterophily.engine.residual import write_residual
 from heterophily.layers.acm_layer import AcmLayer
-from heterophily.layers.adaptive_mixer import AdaptiveMixer
 from heterophily.layers.feature_linear import FeatureLinear
-from heterophily.layers.sum_mixer import SumMixer
+from heterophily.learning.learner import Learner
+from heterophily.models.backbones.residual import Residual
 from heterophily.models.backbones.snowball import Snowball
 from heterophily.models.backbones.stack import Stack
 from heterophily.models.networks import NodeClassifier
+from heterophily.models.residual import ResidualNetwork
 from heterophily.models.spec import ModelSpec
-from heterophily.training.learner import Learner
+from heterophily.native import structs
+from heterophily.native.library import engine, runs_programs
+from heterophily.training.config import TrainConfig
 from heterophily.training.seeding import reproducible
 
-_DTYPES = (torch.float32, torch.float64)
-
-
-class NotCoveredError(Exception):
-    """The native engine does not know this model; the message says what is not covered."""
+_MODULES = (NodeClassifier.__module__, ResidualNetwork.__module__)
 
 
 class Plan:
     """The structs of a model and the values of its parameters.
+
+    ``model_struct`` describes a network of channels, ``program`` any other; one of them is None.
 
     Parameters
     ----------
@@ -42,48 +44,41 @@ class Plan:
     def __init__(self, model: nn.Module) -> None:
         if isinstance(model, Learner):
             raise NotCoveredError("")
-        if type(model).__module__ != NodeClassifier.__module__:
+        if type(model).__module__ not in _MODULES:
             raise NotCoveredError(f"{type(model).__name__} runs in torch")
         self.model, backbone = model, model.backbone
-        self._places: dict[int, int] = {}
-        self.shapes: dict[str, torch.Size] = {}
-        size = 0
-        for name, parameter in model.named_parameters():
-            if parameter.dtype not in _DTYPES or not parameter.requires_grad:
-                raise NotCoveredError(f"parameter {name} is {parameter.dtype} or frozen")
-            self._places[id(parameter)] = size
-            self.shapes[name] = parameter.shape
-            size += parameter.numel()
-        self.dtype = next(model.parameters()).dtype
-        self.initial = _flat(list(model.parameters()))
-        self._keep: list[Any] = []  # arrays that the structs point to
+        self.parameters = FlatParameters(model)
+        self.keep: list[Any] = []  # arrays that the structs point to
+        self.model_struct: structs.Model | None = None
+        self.program: structs.ProgramStruct | None = None
+        if isinstance(backbone, Residual):
+            check_library()
+            builder = ProgramBuilder(self.parameters)
+            write_residual(backbone, builder)
+            self.program, self.keep = builder.program()
+            self.num_classes = int(self.program.steps[self.program.num_steps - 1].width)
+            return
         if isinstance(backbone, Stack):
             layers = self._stack(backbone)
         elif isinstance(backbone, Snowball):
             layers = self._snowball(backbone)
         else:
             raise NotCoveredError(f"the {type(backbone).__name__} wiring runs in torch")
-        array = (structs.Layer * len(layers))(*layers)
-        self._keep.append(array)
-        self.struct = structs.Model(
+        array = (structs.LayerStruct * len(layers))(*layers)
+        self.keep.append(array)
+        self.num_classes = int(layers[-1].width)
+        self.model_struct = structs.Model(
             num_layers=len(layers),
             residual=structs.RESIDUALS[getattr(backbone, "residual", "none")],
             output_relu=backbone.output_relu,
             layers=array,
-            num_parameters=size,
+            num_parameters=self.parameters.size,
             input_rate=backbone.input_dropout,
             rate=backbone.dropout,
             **self._residuals(backbone),
         )
 
-    def state(self, flat: NDArray[Any]) -> dict[str, Tensor]:
-        """Return a flat parameter vector in the layout of ``state_dict``."""
-        sizes = [shape.numel() for shape in self.shapes.values()]
-        parts = torch.split(torch.from_numpy(flat.copy()), sizes)
-        pairs = zip(self.shapes.items(), parts, strict=True)
-        return {name: part.view(shape).clone() for (name, shape), part in pairs}
-
-    def _stack(self, backbone: Stack) -> list[structs.Layer]:
+    def _stack(self, backbone: Stack) -> list[structs.LayerStruct]:
         return [
             self._layer(
                 layer, sees_features=place == 0, first_state=max(place - 1, 0), states=place > 0
@@ -91,7 +86,7 @@ class Plan:
             for place, layer in enumerate(backbone.layers)
         ]
 
-    def _snowball(self, backbone: Snowball) -> list[structs.Layer]:
+    def _snowball(self, backbone: Snowball) -> list[structs.LayerStruct]:
         layers = [*backbone.layers, backbone.output]
         return [
             self._layer(layer, sees_features=True, first_state=0, states=place)
@@ -100,25 +95,21 @@ class Plan:
 
     def _layer(
         self, layer: nn.Module, *, sees_features: bool, first_state: int, states: int
-    ) -> structs.Layer:
+    ) -> structs.LayerStruct:
         if type(layer) is not AcmLayer:
             raise NotCoveredError(f"layer {type(layer).__name__} runs in torch")
-        mixer = layer.mixer
-        if type(mixer) not in (AdaptiveMixer, SumMixer):
-            raise NotCoveredError(f"mixer {type(mixer).__name__} runs in torch")
-        channels = (structs.Channel * len(layer.channels))(
+        channels = (structs.ChannelStruct * len(layer.channels))(
             *(
-                structs.Channel(
+                structs.ChannelStruct(
                     c.filter.identity, c.filter.aggregate, c.hops, c.source == "structure"
                 )
                 for c in layer.channels
             )
         )
-        self._keep.append(channels)
+        self.keep.append(channels)
         known = layer.weight if layer.weight is not None else layer.structure_weight
         assert known is not None
-        adaptive = mixer if isinstance(mixer, AdaptiveMixer) else None
-        return structs.Layer(
+        return structs.LayerStruct(
             width=known.shape[-1],
             num_channels=len(channels),
             sees_features=sees_features and layer.weight is not None,
@@ -126,33 +117,23 @@ class Plan:
             num_states=states if layer.weight is not None else 0,
             activates_first=layer.order == "activate-then-filter",
             activates=layer.activate,
-            is_adaptive=adaptive is not None,
-            is_combined=adaptive is not None and adaptive.features == "combined",
-            temperature=1.0 if adaptive is None else adaptive.temperature,
-            scale=1.0 if adaptive is None else adaptive.scale,
             channels=channels,
-            weight=self._place(layer.weight),
-            structure_weight=self._place(layer.structure_weight),
-            vectors=self._place(adaptive.vectors if adaptive is not None else None),
-            mix_weight=self._place(adaptive.mix_weight if adaptive is not None else None),
-            norm_gain=self._place(adaptive.norm_gain if adaptive is not None else None),
-            norm_shift=self._place(adaptive.norm_shift if adaptive is not None else None),
+            weight=self.parameters.place(layer.weight),
+            structure_weight=self.parameters.place(layer.structure_weight),
+            **mixer_fields(layer.mixer, self.parameters),
         )
 
     def _residuals(self, backbone: nn.Module) -> dict[str, int]:
-        places = {}
+        places, place = {}, self.parameters.place
         for part in ("hidden", "output"):
             linear: FeatureLinear | None = getattr(backbone, f"{part}_residual", None)
-            places[f"{part}_residual"] = self._place(None if linear is None else linear.weight)
-            places[f"{part}_bias"] = self._place(None if linear is None else linear.bias)
+            places[f"{part}_residual"] = place(None if linear is None else linear.weight)
+            places[f"{part}_bias"] = place(None if linear is None else linear.bias)
         return places
 
-    def _place(self, parameter: Tensor | None) -> int:
-        return -1 if parameter is None else self._places[id(parameter)]
 
-
-def covers(spec: ModelSpec) -> str | None:
-    """Return why the native engine cannot train a model, or None if it can.
+def covers(spec: ModelSpec, config: TrainConfig | None = None) -> str | None:
+    """Return why the native engine cannot train a model in some way, or None if it can.
 
     The reason is empty for a model that fits itself: neither engine has a part in it.
 
@@ -160,9 +141,26 @@ def covers(spec: ModelSpec) -> str | None:
     >>> covers(MODELS["acm-gcn"]), covers(MODELS["gat"])
     (None, 'Gat runs in torch')
     """
+    if config is not None and (reason := config_reason(config)):
+        return reason
+    try:
+        return _model_reason(spec)
+    except TypeError:  # options of your own model that have no hash
+        return _model_reason.__wrapped__(spec)
+
+
+def config_reason(config: TrainConfig) -> str:
+    """Return what of a configuration the engine does not do; empty if it does all."""
+    if config.is_weighted and not runs_programs(engine().library):
+        return "class weights: " + _OLD_LIBRARY
+    return "own rates of coefficients run in torch" if config.has_groups else ""
+
+
+@cache
+def _model_reason(spec: ModelSpec) -> str | None:
     if issubclass(spec.network, Learner):
         return ""
-    if spec.network.__module__ != NodeClassifier.__module__:
+    if spec.network.__module__ not in _MODULES:
         return f"{spec.network.__name__} runs in torch"
     with reproducible(0, torch.device("cpu")):
         model = spec.build(num_nodes=4, num_features=3, num_classes=2)
@@ -173,16 +171,11 @@ def covers(spec: ModelSpec) -> str | None:
     return None
 
 
-def _flat(parameters: Sequence[Tensor]) -> NDArray[Any]:
-    joined: NDArray[Any] = torch.cat([p.detach().reshape(-1) for p in parameters]).numpy()
-    return np.ascontiguousarray(joined)
+_OLD_LIBRARY = "the native library is older than this package; run setup.py build_ext --inplace"
 
 
-def address(array: NDArray[Any] | None) -> int | None:
-    """Return where an array's data lie, for a struct."""
-    return None if array is None else array.ctypes.data
-
-
-def pointer(struct: ctypes.Structure) -> Any:
-    """Return a pointer to a struct that the caller keeps alive."""
-    return ctypes.pointer(struct)
+def check_library() -> None:
+    """Refuse a library that was built before it knew lists of steps and class weights."""
+    library = engine().library
+    if library is not None and not runs_programs(library):
+        raise NotCoveredError(_OLD_LIBRARY)

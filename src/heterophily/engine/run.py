@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import threading
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -13,34 +14,30 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from heterophily.data.splits import PARTS, Split
-from heterophily.engine import structs
+from heterophily.data.splits import PARTS
 from heterophily.engine.buffers import GraphBuffers
-from heterophily.engine.library import engine
-from heterophily.engine.plan import NotCoveredError, Plan, address, pointer
-from heterophily.training.config import TrainConfig
-from heterophily.training.epoch import check_split
+from heterophily.engine.parameters import NotCoveredError, address, pointer
+from heterophily.engine.plan import Plan, config_reason
+from heterophily.errors import InputError
+from heterophily.learning.progress import Progress
+from heterophily.learning.result import FitResult, History
+from heterophily.native import structs
+from heterophily.native.library import engine
+from heterophily.training.epoch import check_split, class_weights
 from heterophily.training.memory import peak_memory_mb
-from heterophily.training.result import FitResult, History
+from heterophily.training.replica import FitResults, Replica
 from heterophily.training.seeding import reproducible
 
 _CPU = torch.device("cpu")
 _POLL_SECONDS = 0.1
+_LARGE_GRAPH = 100_000  # nodes from which threads may share a run
+THREADS_VARIABLE = "HETEROPHILY_ENGINE_THREADS"
+"""Environment variable: how many threads may share a run on a large graph; same results."""
 _BATCH_BYTES = 2**27  # initial parameters that wait for a thread
 
 
-@dataclass(frozen=True, eq=False)
-class Task:
-    """One replica: what to build, on which split, how, with which seed."""
-
-    build: Callable[[], nn.Module]
-    split: Split
-    config: TrainConfig
-    seed: int
-
-
 @dataclass(eq=False)
-class Outcome:
+class NativeResults:
     """Results of the finished tasks by number, and whether Ctrl-C ended the queue.
 
     ``models`` are the networks that were built for them, with their first weights.
@@ -51,16 +48,78 @@ class Outcome:
     interrupted: bool = False
 
 
+@dataclass(frozen=True, eq=False)
+class NativeEngine:
+    """The engine as :func:`~heterophily.training.replicas.fit_replicas` wants it.
+
+    ``buffers`` are those of the inputs, from a caller who trains on one graph many times;
+    otherwise they are prepared in each call.
+    """
+
+    buffers: GraphBuffers | None = None
+
+    def train(
+        self,
+        replicas: Sequence[Replica],
+        inputs: Any,
+        labels: NDArray[np.int64],
+        *,
+        threads: int = 1,
+        progress: Progress | None = None,
+        keep_state: bool = True,
+        stop: threading.Event | None = None,
+    ) -> FitResults:
+        """Train all replicas, with their logits if the state is kept."""
+        done = run(
+            replicas,
+            inputs if self.buffers is None else self.buffers,
+            labels,
+            threads=_threads(threads, len(replicas), len(labels)),
+            progress=progress,
+            keep_state=keep_state,
+            stop=stop,
+        )
+        found = {
+            number: _with_logits(result, done.models[number], inputs)
+            for number, result in done.results.items()
+        }
+        return FitResults(found, interrupted=done.interrupted, engine="native")
+
+
+def _threads(asked: int, replicas: int, num_nodes: int) -> int:
+    """Return the number of threads: one for each run, and more if a graph is large."""
+    if num_nodes < _LARGE_GRAPH:
+        return max(1, min(asked, replicas))
+    given = os.environ.get(THREADS_VARIABLE, "1")
+    if not given.isdecimal() or int(given) < 1:
+        raise InputError(f"{THREADS_VARIABLE}={given!r}; it is a whole number of at least 1")
+    return max(asked, int(given))
+
+
+@torch.no_grad()
+def _with_logits(result: FitResult, model: nn.Module, inputs: Any) -> FitResult:
+    """Return a result with the logits of its state, by one pass of torch.
+
+    ``model`` is the network that the engine read its first weights from.
+    """
+    if result.state is None:
+        return result
+    with reproducible(0, _CPU):
+        model.load_state_dict(dict(result.state))
+        model.eval()
+        return replace(result, logits=model(inputs).float().numpy())
+
+
 def run(
-    tasks: Sequence[Task],
+    tasks: Sequence[Replica],
     inputs: Any,
     labels: NDArray[np.int64],
     *,
     threads: int = 1,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
     keep_state: bool = True,
     stop: threading.Event | None = None,
-) -> Outcome:
+) -> NativeResults:
     """Train tasks on threads of this process; raise :class:`NotCoveredError` before any work.
 
     When ``stop`` is set by another thread, the queue ends as after Ctrl-C.
@@ -72,7 +131,7 @@ def run(
     native = engine()
     if native.library is None:
         raise NotCoveredError(f"no native engine ({native.reason})")
-    outcome = Outcome()
+    outcome = NativeResults()
     buffers = inputs if isinstance(inputs, GraphBuffers) else None
     waiting = list(enumerate(tasks))
     while waiting and not outcome.interrupted:
@@ -82,34 +141,28 @@ def run(
             number, task = waiting.pop(0)
             plan = _plan(task)
             if buffers is None:
-                buffers = GraphBuffers(inputs, labels, _num_classes(plan))
-            if plan.dtype != buffers.dtype:
-                raise NotCoveredError(f"the model is {plan.dtype}, the graph {buffers.dtype}")
+                buffers = GraphBuffers(inputs, labels, plan.num_classes)
+            if (dtype := plan.parameters.dtype) != buffers.dtype:
+                raise NotCoveredError(f"the model is {dtype}, the graph {buffers.dtype}")
             batch.append(_Run(number, task, plan, labels, keep_state=keep_state))
-            size += plan.initial.nbytes * (2 if keep_state else 1)
+            size += plan.parameters.initial.nbytes * (2 if keep_state else 1)
         assert buffers is not None
         _run_batch(native.library, buffers, batch, threads, outcome, progress, len(tasks), stop)
     return outcome
 
 
-def _plan(task: Task) -> Plan:
-    if task.config.is_weighted:
-        raise NotCoveredError("class weights run in torch")
-    if task.config.has_groups:
-        raise NotCoveredError("own rates of coefficients run in torch")
+def _plan(task: Replica) -> Plan:
+    if reason := config_reason(task.config):
+        raise NotCoveredError(reason)
     with reproducible(task.seed, _CPU):
         return Plan(task.build())
-
-
-def _num_classes(plan: Plan) -> int:
-    return int(plan.struct.layers[plan.struct.num_layers - 1].width)
 
 
 class _Run:
     """A task with its buffers."""
 
     def __init__(
-        self, number: int, task: Task, plan: Plan, labels: NDArray[np.int64], *, keep_state: bool
+        self, number: int, task: Replica, plan: Plan, labels: NDArray[np.int64], *, keep_state: bool
     ) -> None:
         check_split(task.split, labels)
         self.number, self.task, self.plan = number, task, plan
@@ -119,10 +172,15 @@ class _Run:
         }
         self.history = np.zeros((3, config.max_epochs))
         self.predictions = np.full(labels.size, -1, np.int32)
-        self.best = np.zeros_like(plan.initial) if keep_state else None
-        self.struct = structs.Replica(
-            model=pointer(plan.struct),
-            initial=address(plan.initial),
+        initial = plan.parameters.initial
+        self.best = np.zeros_like(initial) if keep_state else None
+        self.weights = None
+        if config.is_weighted:
+            of_class = class_weights(config.class_weight, labels, task.split.train)
+            self.weights = np.where(labels < 0, 0.0, of_class[labels]).astype(initial.dtype)
+        self.struct = structs.ReplicaStruct(
+            model=None if plan.model_struct is None else pointer(plan.model_struct),
+            initial=address(initial),
             lr=config.lr,
             weight_decay=config.weight_decay,
             seed=task.seed,
@@ -139,7 +197,20 @@ class _Run:
             **{f"num_{part}": len(rows) for part, rows in self.rows.items()},
         )
 
-    def result(self, done: structs.Replica) -> FitResult:
+    @property
+    def is_task(self) -> bool:
+        """Whether a replica of a network of channels does not say all."""
+        return self.plan.program is not None or self.weights is not None
+
+    def task_struct(self) -> structs.TaskStruct:
+        program = self.plan.program
+        return structs.TaskStruct(
+            replica=self.struct,
+            program=None if program is None else pointer(program),
+            weights=address(self.weights),
+        )
+
+    def result(self, done: structs.ReplicaStruct) -> FitResult:
         train_loss, loss, accuracy = self.history[:, : done.epochs].copy()
         at = done.best_epoch - 1
         return FitResult(
@@ -152,7 +223,9 @@ class _Run:
             test_accuracy=done.test_accuracy,
             predictions=self.predictions.astype(np.int64),
             logits=None,  # of the state, by whoever has the inputs of torch
-            state=self.plan.state(self.best) if self.best is not None and done.best_epoch else None,
+            state=self.plan.parameters.state(self.best)
+            if self.best is not None and done.best_epoch
+            else None,
             history=History(train_loss, loss, accuracy),
             seconds=done.seconds,
             peak_memory_mb=peak_memory_mb(_CPU),
@@ -164,17 +237,23 @@ def _run_batch(
     buffers: GraphBuffers,
     batch: list[_Run],
     threads: int,
-    outcome: Outcome,
-    progress: Callable[[int, int], None] | None,
+    outcome: NativeResults,
+    progress: Progress | None,
     total: int,
     asked_to_stop: threading.Event | None,
 ) -> None:
-    array = (structs.Replica * len(batch))(*(run.struct for run in batch))
+    array: Any
+    if any(run.is_task for run in batch):
+        array = (structs.TaskStruct * len(batch))(*(run.task_struct() for run in batch))
+        train, replicas = library.hp_train_tasks, [task.replica for task in array]
+    else:
+        array = (structs.ReplicaStruct * len(batch))(*(run.struct for run in batch))
+        train, replicas = library.hp_train, list(array)
     epochs = np.zeros(len(batch), np.int64)
     stop = ctypes.c_int32(0)
 
     def call() -> None:
-        library.hp_train(
+        train(
             ctypes.byref(buffers.struct),
             array,
             len(batch),
@@ -193,7 +272,7 @@ def _run_batch(
             worker.join(_POLL_SECONDS)
             is_running = worker.is_alive()
             if progress is not None:
-                shown = _report(progress, shown, before, array, total)
+                shown = _report(progress, shown, before, replicas, total)
             if asked_to_stop is not None and asked_to_stop.is_set():
                 stop.value = 1
                 outcome.interrupted = True
@@ -201,7 +280,7 @@ def _run_batch(
         stop.value = 1
         outcome.interrupted = True
         worker.join()
-    for run, done in zip(batch, array, strict=True):
+    for run, done in zip(batch, replicas, strict=True):
         if done.status == structs.STATUS_NO_MEMORY:
             raise MemoryError
         if done.status in structs.STATUS:
@@ -210,9 +289,13 @@ def _run_batch(
 
 
 def _report(
-    progress: Callable[[int, int], None], shown: int, before: int, array: Any, total: int
+    progress: Progress,
+    shown: int,
+    before: int,
+    replicas: Sequence[structs.ReplicaStruct],
+    total: int,
 ) -> int:
-    finished = before + sum(done.status in structs.STATUS for done in array)
+    finished = before + sum(done.status in structs.STATUS for done in replicas)
     if finished > shown:
         progress(finished, total)
     return finished

@@ -1,0 +1,1 @@
+"""One model over many splits; several models over the same splits."""

@@ -1,0 +1,134 @@
+"""A network as a list of steps: what each makes of the values of earlier ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from ctypes import c_int32
+from typing import Any
+
+from torch import Tensor, nn
+
+from heterophily.engine.mixers import mixer_fields
+from heterophily.engine.parameters import FlatParameters, pointer
+from heterophily.layers.feature_linear import FeatureLinear
+from heterophily.native import structs
+
+
+class ProgramBuilder:
+    """Writes steps in the order in which torch would run them; a value is the number of its step.
+
+    >>> layer = FeatureLinear(3, 2, bias=True)
+    >>> builder = ProgramBuilder(FlatParameters(layer))
+    >>> builder.activation("relu", builder.features(layer, rate=0.0))
+    1
+    """
+
+    def __init__(self, parameters: FlatParameters) -> None:
+        self.parameters = parameters
+        self._steps: list[structs.StepStruct] = []
+        self._keep: list[Any] = []
+        self._sites = 0
+
+    def program(self) -> tuple[structs.ProgramStruct, list[Any]]:
+        """Return the struct, and the arrays that it points to."""
+        array = (structs.StepStruct * len(self._steps))(*self._steps)
+        struct = structs.ProgramStruct(
+            steps=array, num_steps=len(array), num_parameters=self.parameters.size
+        )
+        return struct, [*self._keep, array]
+
+    def width(self, value: int) -> int:
+        """Return the number of columns of a value."""
+        return int(self._steps[value].width)
+
+    def features(self, linear: FeatureLinear, *, rate: float) -> int:
+        """Return X W + b, with dropout of the entries of X."""
+        width = linear.weight.shape[1]
+        site = self._site() if rate else 0
+        return self._linear(
+            "features", (), width, linear.weight, linear.bias, first=rate, site=site
+        )
+
+    def linear(self, value: int, linear: FeatureLinear) -> int:
+        """Return x W + b."""
+        width = linear.weight.shape[1]
+        return self._linear("linear", (value,), width, linear.weight, linear.bias)
+
+    def panel(self, value: int, weights: Tensor, number: int) -> int:
+        """Return x W_k for a stack of weights (K, in, out)."""
+        _, rows, width = weights.shape
+        start = self.parameters.place(weights) + number * rows * width
+        return self._add("linear", (value,), width, weight=start)
+
+    def propagate(self, value: int, identity: float = 0.0, aggregate: float = 1.0) -> int:
+        """Return ``identity * x + aggregate * Â x``."""
+        width = self.width(value)
+        return self._add("propagate", (value,), width, first=identity, second=aggregate)
+
+    def norm(self, value: int, norm: nn.LayerNorm) -> int:
+        """Return the layer norm of x."""
+        width = self.width(value)
+        return self._linear("norm", (value,), width, norm.weight, norm.bias, first=norm.eps)
+
+    def activation(self, name: str, value: int) -> int:
+        """Return ``"gelu"`` or ``"relu"`` of x."""
+        return self._add(name, (value,), self.width(value))
+
+    def dropout(self, value: int, rate: float) -> int:
+        """Return x after dropout; x itself at rate 0, where torch draws no mask."""
+        if rate == 0.0:
+            return value
+        return self._add("dropout", (value,), self.width(value), first=rate, site=self._site())
+
+    def add(self, value: int, other: int) -> int:
+        """Return the sum of two values."""
+        return self._add("add", (value, other), self.width(value))
+
+    def concat(self, values: Sequence[int]) -> int:
+        """Return values side by side."""
+        return self._add("concat", values, sum(map(self.width, values)))
+
+    def maximum(self, values: Sequence[int]) -> int:
+        """Return the largest of several values, entry by entry."""
+        return self._add("maximum", values, self.width(values[0]))
+
+    def mix(self, channels: Sequence[int], mixer: nn.Module) -> int:
+        """Return ACM's mixture of channels."""
+        width = self.width(channels[0])
+        layer = structs.LayerStruct(
+            width=width, num_channels=len(channels), **mixer_fields(mixer, self.parameters)
+        )
+        self._keep.append(layer)
+        return self._add("mix", channels, width, mixer=pointer(layer))
+
+    def _site(self) -> int:
+        """Number the calls of dropout, as a forward pass of torch makes them."""
+        self._sites += 1
+        return self._sites - 1
+
+    def _linear(
+        self,
+        kind: str,
+        inputs: Sequence[int],
+        width: int,
+        weight: Tensor,
+        bias: Tensor | None,
+        **fields: Any,
+    ) -> int:
+        place = self.parameters.place
+        return self._add(kind, inputs, width, weight=place(weight), bias=place(bias), **fields)
+
+    def _add(self, kind: str, inputs: Sequence[int], width: int, **fields: Any) -> int:
+        array = (c_int32 * len(inputs))(*inputs)
+        self._keep.append(array)
+        known = {"weight": -1, "bias": -1, **fields}
+        self._steps.append(
+            structs.StepStruct(
+                kind=structs.STEPS[kind],
+                width=width,
+                num_inputs=len(inputs),
+                inputs=array,
+                **known,
+            )
+        )
+        return len(self._steps) - 1

@@ -1,0 +1,106 @@
+"""Residual stacks as programs of the native engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from torch import nn
+
+from heterophily.engine.parameters import NotCoveredError
+from heterophily.engine.program import ProgramBuilder
+from heterophily.layers.acm_layer import AcmLayer
+from heterophily.layers.convolution import Convolution
+from heterophily.layers.convolutions import ChannelMixing, ChannelMixingII, EgoAndMean, Smoothing
+from heterophily.models.backbones.residual import JUMPS, FeedForward, Residual
+
+
+def write_residual(backbone: Residual, builder: ProgramBuilder) -> None:
+    """Write the steps of a backbone, up to its logits."""
+    entered = builder.features(backbone.input, rate=backbone.input_dropout)
+    state = builder.activation("gelu", builder.dropout(entered, backbone.dropout))
+    states = []
+    blocks: Iterable[Any] = backbone.blocks
+    for block in blocks:
+        normed = _normed(builder, block.norm, state)
+        gathered = _gathered(builder, block.convolution, normed)
+        change = _fed_forward(builder, block.feed_forward, gathered)
+        state = builder.add(state, builder.dropout(change, block.dropout))
+        states.append(state)
+    seen = _JUMPS[backbone.jump](builder, states)
+    builder.linear(_normed(builder, backbone.norm, seen), backbone.output)
+
+
+def _normed(builder: ProgramBuilder, norm: nn.Module, value: int) -> int:
+    if isinstance(norm, nn.Identity):
+        return value
+    if not isinstance(norm, nn.LayerNorm):
+        raise NotCoveredError(f"{type(norm).__name__} runs in torch")
+    return builder.norm(value, norm)
+
+
+def _fed_forward(builder: ProgramBuilder, part: nn.Module, value: int) -> int:
+    if type(part) is not FeedForward:
+        raise NotCoveredError(f"{type(part).__name__} runs in torch")
+    inner = builder.activation("gelu", builder.linear(value, part.first))
+    return builder.linear(builder.dropout(inner, part.dropout), part.second)
+
+
+def _gathered(builder: ProgramBuilder, convolution: Convolution, value: int) -> int:
+    write = _CONVOLUTIONS.get(type(convolution))
+    if write is None:
+        raise NotCoveredError(f"convolution {type(convolution).__name__} runs in torch")
+    return write(builder, convolution, value)
+
+
+def _smoothing(builder: ProgramBuilder, convolution: Convolution, value: int) -> int:
+    return builder.propagate(value)
+
+
+def _ego_and_mean(builder: ProgramBuilder, convolution: Convolution, value: int) -> int:
+    return builder.concat([value, builder.propagate(value)])
+
+
+def _channel_mixing(builder: ProgramBuilder, convolution: Convolution, value: int) -> int:
+    assert isinstance(convolution, ChannelMixing)
+    return acm_layer(builder, convolution.layer, value)
+
+
+def acm_layer(builder: ProgramBuilder, layer: AcmLayer, value: int) -> int:
+    """Write an ACM layer on the state of a network: channels without the structure channel."""
+    if layer.weight is None or layer.structure_weight is not None:
+        raise NotCoveredError("a structure channel inside a residual block runs in torch")
+    activates_first = layer.order == "activate-then-filter"
+    channels = []
+    for number, channel in enumerate(layer.channels):
+        signal = builder.panel(value, layer.weight, number)
+        if layer.activate and activates_first:
+            signal = builder.activation("relu", signal)
+        if channel.hops != 1:
+            raise NotCoveredError("channels of several hops inside a residual block run in torch")
+        found = channel.filter
+        if (found.identity, found.aggregate) != (1.0, 0.0):
+            signal = builder.propagate(signal, found.identity, found.aggregate)
+        if layer.activate and not activates_first:
+            signal = builder.activation("relu", signal)
+        channels.append(signal)
+    return builder.mix(channels, layer.mixer)
+
+
+_CONVOLUTIONS: Mapping[type[Convolution], Callable[[ProgramBuilder, Convolution, int], int]] = {
+    Smoothing: _smoothing,
+    EgoAndMean: _ego_and_mean,
+    ChannelMixing: _channel_mixing,
+    ChannelMixingII: _channel_mixing,
+}
+
+
+def _last(builder: ProgramBuilder, states: Sequence[int]) -> int:
+    return states[-1]
+
+
+_JUMPS: Mapping[object, Callable[[ProgramBuilder, Sequence[int]], int]] = {
+    JUMPS["last"]: _last,
+    JUMPS["max"]: ProgramBuilder.maximum,
+    JUMPS["cat"]: ProgramBuilder.concat,
+}

@@ -1,1 +1,0 @@
-"""Declared studies, the paper's hyper-parameters and its published numbers."""

@@ -1,0 +1,50 @@
+// Networks as lists of steps: the structs of the second entry point, mirrored by native/structs.py.
+#pragma once
+#include "api.h"
+
+extern "C" {
+
+// What a step makes of the values of earlier steps; x and y are its inputs.
+enum hp_step_kind {
+  HP_FEATURES = 0,   // X W + b; `first`: dropout of the entries of X
+  HP_LINEAR = 1,     // x W + b
+  HP_PROPAGATE = 2,  // first * x + second * A_hat x
+  HP_NORM = 3,       // layer norm; `first`: epsilon; weight: gain, bias: shift
+  HP_GELU = 4,
+  HP_RELU = 5,
+  HP_DROPOUT = 6,  // `first`: rate
+  HP_ADD = 7,      // x + y
+  HP_CONCAT = 8,   // [x, y, ..]
+  HP_MAXIMUM = 9,  // the largest of x, y, ..
+  HP_MIX = 10      // ACM's mixture of its inputs, as `mixer` says
+};
+
+// Step i makes value i, a matrix (N, width). Parameters are offsets into the flat vector of the
+// torch module, -1 when absent. `site` numbers the calls of dropout in a forward pass.
+struct hp_step {
+  int32_t kind, width, site, num_inputs;
+  const int32_t* inputs;
+  double first, second;
+  int64_t weight, bias;
+  const hp_layer* mixer;
+};
+
+// The last value holds the logits.
+struct hp_program {
+  const hp_step* steps;
+  int64_t num_steps, num_parameters;
+};
+
+// One run: of `program`, or of `replica.model` where that is nullptr. `weights` (N,) are those of the
+// nodes in the losses; nullptr: all 1.
+struct hp_task {
+  hp_replica replica;
+  const hp_program* program;
+  const void* weights;
+};
+
+// As hp_train. With fewer tasks than threads, several threads share the rows of a program; results
+// do not depend on the number of threads.
+int64_t hp_train_tasks(const hp_graph* graph, hp_task* tasks, int64_t count, int32_t threads,
+                       int64_t* epochs_done, int32_t* stop);
+}

@@ -1,0 +1,98 @@
+// A step of a network: makes rows of a value from rows of earlier values, and hands gradients back.
+//
+// Steps see blocks of nodes. A value they read lies in the rows 0 .. count - 1 of a view, in the order
+// of the nodes of the block; only a propagation reads the rows of other nodes.
+#pragma once
+#include <functional>
+
+#include "adam.h"
+#include "program_api.h"
+#include "sparse.h"
+#include "team.h"
+
+namespace hp {
+
+constexpr int kBlockRows = 48;  // nodes of a block: a multiple of the tiles of dense products and of a mixer's
+
+// Where a gradient goes; the first of several that meet there is stored, the others are added.
+template <class T>
+struct Gradient {
+  View<T> view;
+  bool adds = false;
+  HP_INLINE void give(int64_t row, int64_t column, Vec<T> x) const {
+    T* target = view.row(row) + column;
+    store(target, adds ? load(target) + x : x);
+  }
+};
+
+// What a backward step is given: its input and its output, if it needs them, and their gradients.
+template <class T>
+struct Backward {
+  const View<const T>* in;
+  View<const T> out, slope, to_out;
+  const Gradient<T>* to_in;
+  T* totals;  // gradients of the step's parameters, to be added to
+  int worker;
+};
+
+template <class T>
+class Step {
+ public:
+  using Copy = std::function<void(T& parameter, int64_t place)>;
+  using Visit = std::function<void(int64_t place, int64_t width)>;
+
+  explicit Step(const hp_step& spec) : spec(spec), stride(padded<T>(spec.width)) {}
+  Step(const Step&) = delete;
+  virtual ~Step() = default;
+  const hp_step& spec;
+  const int64_t stride;
+
+  // `slope`, in a training pass of a step that has one: rows for what backward() will multiply with.
+  virtual void forward(const Rows& nodes, const View<const T>* in, const View<T>& out, const View<T>& slope,
+                       int worker) = 0;
+  virtual void backward(const Rows& nodes, const Backward<T>& given) = 0;
+
+  virtual bool needs_inputs() const { return false; }  // in backward()
+  virtual bool needs_output() const { return false; }
+  virtual bool has_slope() const { return false; }
+  virtual bool is_heavy() const { return false; }  // better stored than made twice
+
+  // Before a pass: number of the training step (0: an evaluation).
+  virtual void begin(uint64_t) {}
+  virtual int64_t num_totals() const { return 0; }
+  virtual void update(const Adam<T>&, const T* /*totals*/, Team&) {}
+  virtual void exchange(const Copy&) {}
+  virtual void for_unused(const Visit&) const {}
+
+ protected:
+  template <class Use>
+  HP_INLINE void for_vectors(int64_t rows, Use&& use) const {
+    for (int64_t row = 0; row < rows; ++row)
+      for (int64_t j = 0; j < stride; j += kLanes<T>) use(row, j);
+  }
+};
+
+// copy(parameter, place) for a weight whose row i is row place_of(i) of the torch module's.
+template <class T, class Place>
+void exchange_weight(Weight<T>& weight, int64_t start, Place&& place_of, const typename Step<T>::Copy& copy) {
+  if (weight.empty()) return;
+  const int64_t width = weight.value.columns();
+  for (int64_t i = 0; i < weight.value.rows(); ++i)
+    for (int64_t j = 0; j < width; ++j) copy(weight.value.row(i)[j], start + place_of(i) * width + j);
+}
+template <class T>
+void exchange_weight(Weight<T>& weight, int64_t start, const typename Step<T>::Copy& copy) {
+  exchange_weight<T>(weight, start, [](int64_t i) { return i; }, copy);
+}
+
+// total += the sum of the rows.
+template <class T>
+void add_rows(const View<const T>& rows, T* total) {
+  for (int64_t j = 0; j < rows.stride; j += kLanes<T>) {
+    Vec<T> sum = load(total + j);
+    for (int64_t row = 0; row < rows.rows; ++row) sum += load(rows.row(row) + j);
+    store(total + j, sum);
+  }
+}
+
+}  // namespace hp

@@ -1,0 +1,280 @@
+// Steps that look at neighbours or learn a matrix: products with X, with a weight, with A_hat; mixing.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "dense.h"
+#include "dropout.h"
+#include "graph.h"
+#include "mixing.h"
+#include "step.h"
+
+namespace hp {
+
+// X W + b. The gradient of W is summed over rows of X where W is small, else column by column.
+template <class T>
+class FeaturesStep final : public Step<T> {
+ public:
+  FeaturesStep(const hp_step& spec, const Graph<T>& graph, uint64_t seed)
+      : Step<T>(spec), graph_(graph), seed_(seed), weight_(graph.num_features, spec.width) {
+    if (spec.bias >= 0) bias_ = Weight<T>(1, spec.width);
+    is_by_row_ = graph.num_features * this->stride <= kSmall;
+    if (!is_by_row_) gradient_ = Matrix<T>(graph.num_nodes, spec.width);
+    if (spec.first > 0) values_.resize(static_cast<size_t>(graph.features.indptr[graph.num_nodes]));
+  }
+  void begin(uint64_t step) override {
+    entries_ = graph_.features;
+    mask_ = step > 0 ? Mask(seed_, step, static_cast<uint64_t>(this->spec.site), this->spec.first) : Mask();
+    if (!mask_.is_active()) return;
+    mask_.apply<T>(graph_.features.values, static_cast<int64_t>(values_.size()), values_.data());
+    entries_.values = values_.data();
+  }
+  bool is_heavy() const override { return true; }
+
+  void forward(const Rows& nodes, const View<const T>*, const View<T>& out, const View<T>&,
+               int) override {
+    const T* w = weight_.value.data();
+    for_tiles<T>(this->stride, [&](auto tile, int64_t column) {
+      using Tile = decltype(tile);
+      for (int64_t row = 0; row < out.rows; ++row) {
+        const auto total = gather<T, Tile, false>(entries_, nodes[row], w + column, this->stride);
+        for (int i = 0; i < Tile::vectors; ++i) {
+          const int64_t at = column + i * kLanes<T>;
+          store(out.row(row) + at, bias_.empty() ? total.sum[i] : total.sum[i] + load(bias_.value.data() + at));
+        }
+      }
+    });
+  }
+  void backward(const Rows& nodes, const Backward<T>& given) override {
+    if (!bias_.empty()) add_rows<T>(given.to_out, given.totals + num_row_totals());
+    for (int64_t row = 0; row < given.to_out.rows; ++row) {
+      const T* g = given.to_out.row(row);
+      if (!is_by_row_) {
+        std::memcpy(gradient_.row(nodes[row]), g, static_cast<size_t>(this->stride) * sizeof(T));
+        continue;
+      }
+      const int64_t node = nodes[row];
+      for (int64_t e = entries_.indptr[node]; e < entries_.indptr[node + 1]; ++e) {
+        T* target = given.totals + entries_.indices[e] * this->stride;
+        for (int64_t j = 0; j < this->stride; j += kLanes<T>)
+          store(target + j, load(target + j) + load(g + j) * entries_.values[e]);
+      }
+    }
+  }
+
+  int64_t num_totals() const override { return num_row_totals() + (bias_.empty() ? 0 : this->stride); }
+  void update(const Adam<T>& adam, const T* totals, Team& team) override {
+    if (!bias_.empty()) adam.rows(bias_, 0, 1, totals + num_row_totals());
+    if (is_by_row_) return adam.rows(weight_, 0, graph_.num_features, totals);
+    Sparse<T> columns = graph_.features_t;
+    if (mask_.is_active()) {
+      selected_.reserve(columns.rows, columns.indptr[columns.rows]);
+      selected_.select(columns.rows, columns.indptr, columns.indices, columns.values,
+                       graph_.features_order, mask_);
+      columns = {columns.rows, selected_.indptr.data(), selected_.indices.data(), selected_.values.data()};
+    }
+    constexpr int64_t kFeatures = 64;
+    team.run((columns.rows + kFeatures - 1) / kFeatures, [&](int64_t piece, int) {
+      const int64_t end = std::min(columns.rows, (piece + 1) * kFeatures);
+      for_tiles<T>(this->stride, [&](auto tile, int64_t column) {
+        using Tile = decltype(tile);
+        for (int64_t row = piece * kFeatures; row < end; ++row) {
+          const auto total = gather<T, Tile, false>(columns, row, gradient_.data() + column, this->stride);
+          for (int i = 0; i < Tile::vectors; ++i) {
+            const int64_t at = column + i * kLanes<T>;
+            adam.vector(weight_.value.row(row) + at, weight_.first.row(row) + at,
+                        weight_.second.row(row) + at, total.sum[i]);
+          }
+        }
+      });
+    });
+  }
+  void exchange(const typename Step<T>::Copy& copy) override {
+    exchange_weight<T>(
+        weight_, this->spec.weight, [&](int64_t i) { return static_cast<int64_t>(graph_.columns[i]); }, copy);
+    exchange_weight<T>(bias_, this->spec.bias, copy);
+  }
+  void for_unused(const typename Step<T>::Visit& visit) const override {
+    for (int32_t f : graph_.unused) visit(this->spec.weight + f * this->spec.width, this->spec.width);
+  }
+
+ private:
+  static constexpr int64_t kSmall = 64 * 1024;  // entries of W whose sums every chunk of rows may keep
+  int64_t num_row_totals() const { return is_by_row_ ? graph_.num_features * this->stride : 0; }
+
+  const Graph<T>& graph_;
+  uint64_t seed_;
+  Weight<T> weight_, bias_;
+  Mask mask_;
+  Sparse<T> entries_;
+  std::vector<T> values_;
+  Selection<T> selected_;
+  Matrix<T> gradient_;
+  bool is_by_row_;
+};
+
+// x W + b.
+template <class T>
+class LinearStep final : public Step<T> {
+ public:
+  LinearStep(const hp_step& spec, int64_t inner)
+      : Step<T>(spec), inner_(inner), weight_(inner, spec.width), transpose_(spec.width, inner) {
+    if (spec.bias >= 0) bias_ = Weight<T>(1, spec.width);
+  }
+  bool needs_inputs() const override { return true; }
+  bool is_heavy() const override { return true; }
+  void begin(uint64_t step) override {
+    if (step > 0) transpose_rows<T>(weight_.value, 0, inner_, transpose_);
+  }
+  void forward(const Rows&, const View<const T>* in, const View<T>& out, const View<T>&,
+               int) override {
+    dense_product<T>(in[0], inner_, weight_.value, 0, true, out, {},
+                     bias_.empty() ? nullptr : bias_.value.data());
+  }
+  void backward(const Rows&, const Backward<T>& given) override {
+    const int64_t rows = given.to_out.rows;
+    dense_product<T>(given.to_out, this->spec.width, transpose_, 0, !given.to_in[0].adds,
+                     given.to_in[0].view);
+    weight_gradient<T>(given.in[0], inner_, given.to_out, {given.totals, this->stride, inner_});
+    if (!bias_.empty()) add_rows<T>({given.to_out.data, this->stride, rows}, given.totals + inner_ * this->stride);
+  }
+  int64_t num_totals() const override { return (inner_ + !bias_.empty()) * this->stride; }
+  void update(const Adam<T>& adam, const T* totals, Team&) override {
+    adam.rows(weight_, 0, inner_, totals);
+    if (!bias_.empty()) adam.rows(bias_, 0, 1, totals + inner_ * this->stride);
+  }
+  void exchange(const typename Step<T>::Copy& copy) override {
+    exchange_weight<T>(weight_, this->spec.weight, copy);
+    exchange_weight<T>(bias_, this->spec.bias, copy);
+  }
+
+ private:
+  int64_t inner_;
+  Weight<T> weight_, bias_;
+  Matrix<T> transpose_;
+};
+
+// identity * x + aggregate * (A_hat x). Its input is a whole matrix; the gradient of that is made by
+// gather_back(), when the gradients of all rows of the output are there.
+template <class T>
+class PropagateStep final : public Step<T> {
+ public:
+  PropagateStep(const hp_step& spec, const Graph<T>& graph)
+      : Step<T>(spec), forth_(graph.op.direct), back_(graph.op_t.direct) {}
+  bool is_heavy() const override { return true; }
+  void forward(const Rows& nodes, const View<const T>* in, const View<T>& out, const View<T>&,
+               int) override {
+    filter(forth_, nodes, in[0], {out, false});
+  }
+  void backward(const Rows&, const Backward<T>&) override {}
+  void gather_back(const Rows& nodes, const View<const T>& to_out, const Gradient<T>& to_in) const {
+    filter(back_, nodes, to_out, to_in);
+  }
+
+ private:
+  void filter(const Sparse<T>& matrix, const Rows& nodes, const View<const T>& from,
+              const Gradient<T>& out) const {
+    const T keep = static_cast<T>(this->spec.first), move = static_cast<T>(this->spec.second);
+    for_tiles<T>(this->stride, [&](auto tile, int64_t column) {
+      using Tile = decltype(tile);
+      for (int64_t row = 0; row < out.view.rows; ++row) {
+        const int64_t node = nodes[row];
+        const auto total = gather<T, Tile, false>(matrix, node, from.data + column, this->stride);
+        for (int i = 0; i < Tile::vectors; ++i) {
+          const int64_t at = column + i * kLanes<T>;
+          Vec<T> x = total.sum[i] * move;
+          if (keep != T(0)) x = load(from.row(node) + at) * keep + x;
+          out.give(row, at, x);
+        }
+      }
+    });
+  }
+  const Sparse<T> forth_, back_;
+};
+
+// Steps 2 and 3 of ACM on channels that are its inputs.
+template <class T>
+class MixStep final : public Step<T> {
+ public:
+  MixStep(const hp_step& spec, int workers) : Step<T>(spec) {
+    for (int i = 0; i < workers; ++i) mixers_.push_back(std::make_unique<Mixer<T>>(*spec.mixer));
+  }
+  bool needs_inputs() const override { return true; }
+  void begin(uint64_t) override {
+    MixerParameters<T>& first = mixers_[0]->learned;
+    if (!first.is_adaptive) return;
+    for (auto& mixer : mixers_) {
+      MixerParameters<T>& learned = mixer->learned;
+      if (&learned != &first) {
+        learned.vectors.value.assign(first.vectors.value);
+        if (learned.has_mix) learned.mix.value.assign(first.mix.value);
+        if (learned.has_norm) learned.gain.value.assign(first.gain.value);
+        if (learned.has_norm) learned.shift.value.assign(first.shift.value);
+      }
+      learned.prepare();
+    }
+  }
+  void forward(const Rows&, const View<const T>* in, const View<T>& out, const View<T>&,
+               int worker) override {
+    Mixer<T>& mixer = *mixers_[worker];
+    for (int64_t begin = 0; begin < out.rows; begin += kBlock) {
+      const int count = show(mixer, in, begin, out.rows);
+      for (int b = 0; b < count; ++b)
+        std::memcpy(out.row(begin + b), mixer.mixture(b), static_cast<size_t>(this->stride) * sizeof(T));
+    }
+  }
+  void backward(const Rows&, const Backward<T>& given) override {
+    Mixer<T>& mixer = *mixers_[given.worker];
+    MixerParameters<T>& learned = mixer.learned;
+    learned.begin_backward();
+    for (int64_t begin = 0; begin < given.to_out.rows; begin += kBlock) {
+      const int count = show(mixer, given.in, begin, given.to_out.rows);
+      for (int b = 0; b < count; ++b)
+        std::memcpy(mixer.mixture(b), given.to_out.row(begin + b), static_cast<size_t>(this->stride) * sizeof(T));
+      mixer.backward(count);
+      for (int k = 0; k < this->spec.num_inputs; ++k)
+        for (int b = 0; b < count; ++b)
+          for (int64_t j = 0; j < this->stride; j += kLanes<T>)
+            given.to_in[k].give(begin + b, j, load(mixer.gradient(k, b) + j));
+    }
+    T* total = given.totals;
+    for_totals(learned, [&](const T* part, int64_t count) {
+      for (int64_t i = 0; i < count; ++i) *total++ += part[i];
+    });
+  }
+  int64_t num_totals() const override {
+    int64_t size = 0;
+    for_totals(mixers_[0]->learned, [&](const T*, int64_t count) { size += count; });
+    return padded<T>(size);
+  }
+  void update(const Adam<T>& adam, const T* totals, Team&) override {
+    MixerParameters<T>& learned = mixers_[0]->learned;
+    for_totals(learned, [&](T* part, int64_t count) {
+      std::copy(totals, totals + count, part);
+      totals += count;
+    });
+    learned.update(adam);
+  }
+  void exchange(const typename Step<T>::Copy& copy) override {
+    mixers_[0]->learned.exchange(*this->spec.mixer, copy);
+  }
+
+ private:
+  // Channels of up to 16 rows to the mixer, and their mixture.
+  int show(Mixer<T>& mixer, const View<const T>* in, int64_t begin, int64_t rows) const {
+    const int count = static_cast<int>(std::min<int64_t>(kBlock, rows - begin));
+    for (int k = 0; k < this->spec.num_inputs; ++k) mixer.see(k, in[k].row(begin), in[k].stride);
+    mixer.forward(count);
+    return count;
+  }
+  template <class Learned, class Use>
+  static void for_totals(Learned& learned, Use&& use) {
+    if (!learned.is_adaptive) return;
+    use(learned.to_directions.data(), static_cast<int64_t>(learned.to_directions.size()));
+    use(learned.to_mix.data(), static_cast<int64_t>(learned.to_mix.size()));
+    use(learned.to_score_sums.data(), static_cast<int64_t>(learned.to_score_sums.size()));
+  }
+  std::vector<std::unique_ptr<Mixer<T>>> mixers_;
+};
+
+}  // namespace hp

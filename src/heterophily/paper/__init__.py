@@ -1,0 +1,1 @@
+"""The paper's data: published numbers, hyper-parameters, ranges and presets."""

@@ -1,0 +1,1 @@
+"""Search spaces, and settings chosen on validation data."""

@@ -1,0 +1,1 @@
+"""Tests between models that saw the same splits."""

@@ -1,0 +1,1 @@
+"""Declared studies: tables and figures as runs in a store."""
