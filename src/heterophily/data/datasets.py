@@ -17,6 +17,7 @@ _DEEZER = (
     "SNAP / FEATHER (Rozemberczki and Sarkar 2020), MIT; splits of Lim et al. 2021, MIT in their "
     "repository"
 )
+_GRAPH_DATA = "the collection GraphData, MIT in its repository; splits drawn here"
 _FB100 = "Facebook100 (Traud et al. 2012) as given by Lim et al. 2021; MIT in their repository"
 _NETWORKX = "the package networkx, BSD-3-Clause"
 _GDS = "the package graphdatascience, Apache-2.0 (extra: data)"
@@ -27,7 +28,9 @@ class Dataset:
     """What a dataset declares; everything is checked after loading.
 
     ``edges`` counts distinct undirected edges without self loops. ``content_hash`` is that of the
-    graph under the default options of :func:`load`, ``splits_hash`` that of its split sets.
+    graph under the default options of :func:`load`, ``splits_hash`` that of its split sets; None
+    where the counts alone are known. ``drawn`` is the number of ``"fixed"`` splits that are drawn
+    here (stratified 60/20/20, seed 0) because the source has none.
     """
 
     name: str
@@ -36,11 +39,12 @@ class Dataset:
     edges: int
     features: int
     classes: int
-    content_hash: str
+    content_hash: str | None
     origin: str
     splits: Mapping[str, int]
     splits_hash: str | None = None
     lists_edges_once: bool = False
+    drawn: int = 0
     source: Source | None = None
     embedded: Callable[[], Pieces] | None = None
 
@@ -276,6 +280,82 @@ _TABLE = (
         splits_hash="0214037e5eb484c84d170e70d490a5c85d47358e657cfdf229994f9c117aecdc",
         lists_edges_once=True,
         source=upstream.yandex("tolokers"),
+    ),
+    Dataset(
+        name="roman-empire",
+        variant=(
+            "Roman-empire of Platonov et al.: words of an article, linked by order and syntax; "
+            "checked by its counts alone."
+        ),
+        nodes=22_662,
+        edges=32_927,
+        features=300,
+        classes=18,
+        content_hash=None,
+        origin=_YANDEX,
+        splits=TEN,
+        lists_edges_once=True,
+        source=upstream.yandex("roman_empire"),
+    ),
+    Dataset(
+        name="amazon-ratings",
+        variant=(
+            "Amazon-ratings of Platonov et al.: products bought together, classes of mean rating; "
+            "checked by its counts alone."
+        ),
+        nodes=24_492,
+        edges=93_050,
+        features=300,
+        classes=5,
+        content_hash=None,
+        origin=_YANDEX,
+        splits=TEN,
+        lists_edges_once=True,
+        source=upstream.yandex("amazon_ratings"),
+    ),
+    Dataset(
+        name="questions",
+        variant=(
+            "Questions of Platonov et al.: users who answered each other; 3 % positive, usually "
+            "scored with ROC AUC; checked by its counts alone."
+        ),
+        nodes=48_921,
+        edges=153_540,
+        features=301,
+        classes=2,
+        content_hash=None,
+        origin=_YANDEX,
+        splits=TEN,
+        lists_edges_once=True,
+        source=upstream.yandex("questions"),
+    ),
+    Dataset(
+        name="flickr",
+        variant="Flickr users who follow each other, tags as features (Huang et al. 2017).",
+        nodes=7_575,
+        edges=239_738,
+        features=12_047,
+        classes=9,
+        content_hash="06deeb2c2eeb355e461bedf4b8d07382d5e5a9fbe6bc8eb1527ba5f2fca7c514",
+        origin=_GRAPH_DATA,
+        splits=TEN,
+        splits_hash="d6aef3d6147fd468696fa5aa92268e126ddc517ed783c2c78da21b685f84a256",
+        drawn=10,
+        source=upstream.graph_data("flickr"),
+    ),
+    Dataset(
+        name="blogcatalog",
+        variant="Bloggers of BlogCatalog, keywords as features (Huang et al. 2017).",
+        nodes=5_196,
+        edges=171_743,
+        features=8_189,
+        classes=6,
+        content_hash="fdbcf4559d981708fa04adbcd3ddb1aaa8630543dc7f02f7171a08659b0b823b",
+        origin=_GRAPH_DATA,
+        splits=TEN,
+        splits_hash="bc10ec2ad7cf462ebe6fccfe6030c82ad8f3c89d3725362ade2d5862c57d5b2d",
+        drawn=10,
+        source=upstream.graph_data("blogcatalog"),
     ),
     Dataset(
         name="fb100-Amherst41",

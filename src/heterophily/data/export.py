@@ -7,7 +7,8 @@ from pathlib import Path
 from heterophily.data.graph import Graph
 from heterophily.errors import InputError
 
-FILE_SUFFIXES = (".npz", ".graphml", ".gexf")
+FILE_SUFFIXES = (".npz", ".graphml", ".gexf", ".disk")
+DISK = ".disk"
 
 
 def check_target(path: Path) -> None:
@@ -19,6 +20,8 @@ def check_target(path: Path) -> None:
         )
     if not path.parent.exists():
         raise InputError(f"{path.parent}: no such folder; make it first")
+    if path.suffix.lower() == DISK:
+        return  # an unfinished conversion is there to be finished
     if path.suffix and path.is_dir():
         raise InputError(f"{path} is a folder; name a file")
     if not path.suffix and path.exists() and not path.is_dir():
@@ -26,13 +29,17 @@ def check_target(path: Path) -> None:
 
 
 def write_graph(graph: Graph, path: str | Path) -> list[Path]:
-    """Write ``graph`` to a .npz, .graphml or .gexf file, or as two CSV tables into a folder."""
+    """Write ``graph`` to a .npz, .graphml or .gexf file, a .disk folder, or as two CSV tables."""
     path = Path(path)
     check_target(path)
     if path.suffix.lower() == ".npz":
         from heterophily.data.npz import write_npz
 
         write_npz(graph, path)
+    elif path.suffix.lower() == DISK:
+        from heterophily.data.disk.write import write_disk_graph
+
+        write_disk_graph(graph, path)
     elif path.suffix:
         from heterophily.data.markup import write_markup
 

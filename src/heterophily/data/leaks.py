@@ -102,14 +102,14 @@ class LeakDetector:
         """Return the columns of a matrix, dense or CSR, that tell the labels."""
         if not self._is_possible:
             return []
-        passed = _told(features[self._sample], self._sample_labels)
+        passed = _telling_columns(features[self._sample], self._sample_labels)
         if not passed or self._sample.size == self._labels.size:
             return passed
-        rest = _told(features[:, passed][self._labelled], self._labels)
+        rest = _telling_columns(features[:, passed][self._labelled], self._labels)
         return [passed[place] for place in rest]
 
 
-def _told(rows: Any, labels: NDArray[np.int64]) -> list[int]:
+def _telling_columns(rows: Any, labels: NDArray[np.int64]) -> list[int]:
     """Return the columns of labelled rows that tell their labels."""
     if not sp.issparse(rows):
         return [place for place in range(rows.shape[1]) if tells_label(rows[:, place], labels)]
@@ -118,7 +118,7 @@ def _told(rows: Any, labels: NDArray[np.int64]) -> list[int]:
     filled = np.bincount(rows.indices, minlength=rows.shape[1]) >= MOSTLY_FILLED * labels.size
     dense = [int(c) for c in np.flatnonzero(filled)[:_MOST_FILLED_COLUMNS] if c not in found]
     if dense:
-        inside = _told(sp.csr_array(rows[:, dense]).toarray(), labels)
+        inside = _telling_columns(sp.csr_array(rows[:, dense]).toarray(), labels)
         found |= {dense[place] for place in inside}
     return sorted(found)
 

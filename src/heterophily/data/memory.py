@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import re
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -28,7 +30,7 @@ def memory_limit(size: int | str | None) -> Iterator[None]:
     ...     Graph.from_edges([0], [1], num_nodes=10**9)
     Traceback (most recent call last):
     heterophily.errors.InputError: a graph of 1,000,000,000 nodes and 1 edges needs about 22.4 GB \
-of memory, the limit is 0.1 GB; use a smaller graph, or raise the limit: HETEROPHILY_MEMORY=23GB
+of memory, the limit is 0.1 GB; use a smaller graph, or raise the limit: --memory 23GB
     """
     token = _LIMIT.set(None if size is None else as_bytes(size))
     try:
@@ -45,9 +47,11 @@ def as_bytes(size: int | str) -> int:
     """
     if isinstance(size, int):
         return size
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(?:I?B)?\s*", size, re.IGNORECASE)
+    found = re.fullmatch(
+        r"\s*(\d{1,15}(?:\.\d{1,15})?)\s*([KMGT]?)(?:I?B)?\s*", size, re.IGNORECASE
+    )
     if not found:
-        raise InputError(f"{VARIABLE}={size!r} is not a size; write for example 8GB")
+        raise InputError(f"is a size such as 8GB, not {size!r}")
     return int(float(found[1]) * _UNITS[found[2].upper()])
 
 
@@ -57,7 +61,10 @@ def limit() -> int:
     if chosen is not None:
         return chosen
     if given := os.environ.get(VARIABLE):
-        return as_bytes(given)
+        try:
+            return as_bytes(given)
+        except InputError as error:
+            raise InputError(f"{VARIABLE} {error}") from None
     return int(SHARE * _free())
 
 
@@ -101,8 +108,19 @@ def need(size: int, what: str) -> None:
     gigabytes = size / 2**30
     raise InputError(
         f"{what} needs about {gigabytes:,.1f} GB of memory, the limit is {most / 2**30:,.1f} GB; "
-        f"use a smaller graph, or raise the limit: {VARIABLE}={int(gigabytes) + 1}GB"
+        f"use a smaller graph, or raise the limit: --memory {int(gigabytes) + 1}GB"
     )
+
+
+def release() -> None:
+    """Give freed memory back to the system: Arrow and the C library keep some for later."""
+    import pyarrow as pa
+
+    pa.default_memory_pool().release_unused()
+    if sys.platform == "linux":
+        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # of glibc
+        if trim is not None:
+            trim(0)
 
 
 def refuse_bomb(name: str, *, held: int, unpacked: int) -> None:

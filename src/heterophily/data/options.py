@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from heterophily.data.memory import as_bytes
 from heterophily.errors import InputError
 
 KIND_NAMES = {
@@ -16,6 +17,7 @@ KIND_NAMES = {
     "npz": ".npz files",
     "markup": ".graphml and .gexf files",
     "tables": "tables (--edges, --nodes)",
+    "disk": "graphs on disk (.disk)",
 }
 """The kinds of graphs, as messages call them."""
 
@@ -128,6 +130,11 @@ def _delimiter(value: Any) -> str:
     return delimiter_of(_text(value)) or ""
 
 
+def _size(value: Any) -> str:
+    as_bytes(_text(value))
+    return str(value)
+
+
 def _choice(*choices: str) -> Callable[[Any], str]:
     def check(value: Any) -> str:
         if value not in choices:
@@ -179,5 +186,6 @@ OPTIONS: Mapping[str, Option] = {
     "name": Option("--name", kinds=_ALL),
     "data_folder": Option("--data-folder", _path, _ALL),
     "offline": Option({True: "--offline"}, _flag, _ALL),
+    "memory": Option("--memory", _size, _ALL),
 }
 """Every option by its name in Python."""

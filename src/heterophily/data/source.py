@@ -17,8 +17,12 @@ if TYPE_CHECKING:
     from heterophily.data.encode.encoder import Encoder
     from heterophily.data.graph import Graph
 
-FILE_KINDS = {".npz": "npz", ".graphml": "markup", ".gexf": "markup", ".toml": "recipe"}
-TABLE_SUFFIXES = (".csv", ".tsv", ".tab", ".txt", ".parquet", ".gz")
+FILE_KINDS = {
+    ".npz": "npz", ".graphml": "markup", ".gexf": "markup", ".toml": "recipe", ".disk": "disk"
+}  # fmt: skip
+TABLE_SUFFIXES = (
+    ".csv", ".tsv", ".tab", ".txt", ".edges", ".edgelist", ".parquet", ".gz"
+)  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,8 +36,10 @@ class GraphSource:
     Parameters
     ----------
     graph
-        A catalog name, or a ``.npz``, ``.graphml``, ``.gexf`` file, or a ``.toml`` file that
-        :meth:`write` wrote; the other options given here then come before those in it.
+        A catalog name, or a ``.npz``, ``.graphml``, ``.gexf`` file, a ``.disk`` folder that
+        ``heterophily convert`` wrote, or a ``.toml`` file that :meth:`write` wrote; the other
+        options given here then come before those in it. A table (``.csv``, ...) is taken as
+        ``edges``.
     edges, nodes
         Files of tables, instead of ``graph``.
     label, source, target, weight, edge_type, node_id, split, features, ignore, columns
@@ -44,6 +50,8 @@ class GraphSource:
         What to call the graph.
     data_folder, offline
         Where datasets are looked for, and whether they may be downloaded.
+    memory
+        What reading may take, such as ``"4 GB"``; a file that needs more is refused.
 
     Examples
     --------
@@ -77,6 +85,7 @@ class GraphSource:
     name: str | None = None
     data_folder: str | None = None
     offline: bool = False
+    memory: str | None = None
 
     def __post_init__(self) -> None:
         """Check every option, and that they go together."""
@@ -86,20 +95,17 @@ class GraphSource:
             except (InputError, TypeError) as error:
                 told = error if isinstance(error, InputError) else "has another kind of value"
                 raise InputError(f"{key}={value!r}: {key} {told}") from None
+        if self.edges is None and Path(self.graph or "").suffix.lower() in TABLE_SUFFIXES:
+            object.__setattr__(self, "edges", self.graph)
+            object.__setattr__(self, "graph", None)
         if self.graph is None and self.edges is None and self.nodes is not None:
             raise InputError(f"--nodes {self.nodes} needs --edges: the table of edges")
         if (self.graph is None) == (self.edges is None):
             raise InputError(
-                "name one graph: either GRAPH (a name or a file) or --edges with --nodes"
+                "name one graph: either GRAPH (a name or a file) or --edges, with --nodes"
             )
         if self.kind == "recipe":
             return  # which options it takes is known when it is read
-        path = Path(self.graph or "")
-        if path.suffix.lower() in TABLE_SUFFIXES:
-            raise InputError(
-                f"{path.name} is a table: pass it as --edges (and a node table as --nodes); "
-                "in Python use heterophily.read_tables"
-            )
         for key, value in self._given().items():
             option = OPTIONS[key]
             if self.kind not in option.kinds:
@@ -111,7 +117,7 @@ class GraphSource:
 
     @property
     def kind(self) -> str:
-        """What it names: ``tables``, ``npz``, ``markup``, ``recipe`` or ``dataset``."""
+        """What it names: ``tables``, ``npz``, ``markup``, ``disk``, ``recipe`` or ``dataset``."""
         if self.edges is not None:
             return "tables"
         return FILE_KINDS.get(Path(self.graph or "").suffix.lower(), "dataset")
@@ -199,6 +205,11 @@ class GraphSource:
     def open(self, *, encoder: Encoder | None = None) -> Graph:
         """Read the graph; with ``encoder``, encode its node table as another one was."""
         source = self.resolved()
+        if source.memory is not None:
+            from heterophily.data.memory import memory_limit
+
+            with memory_limit(source.memory):
+                return source.replace(memory=None).open(encoder=encoder)
         if encoder is not None and source.kind != "tables":
             raise InputError(f"encoder= is for tables, not for {source.graph}")
         options = source._given()
@@ -238,6 +249,12 @@ def _open_markup(source: GraphSource, options: dict[str, Any]) -> Graph:
     return read_markup(_existing(source.graph), **options)
 
 
+def _open_disk(source: GraphSource, options: dict[str, Any]) -> Graph:
+    from heterophily.data.disk.graph import DiskGraph
+
+    return DiskGraph.open(_existing(source.graph)).to_graph()
+
+
 def _open_dataset(source: GraphSource, options: dict[str, Any]) -> Graph:
     from heterophily.data.catalog import DATASETS, load
 
@@ -254,6 +271,7 @@ def _open_dataset(source: GraphSource, options: dict[str, Any]) -> Graph:
 _OPENERS: dict[str, Callable[[GraphSource, dict[str, Any]], Graph]] = {
     "npz": _open_npz,
     "markup": _open_markup,
+    "disk": _open_disk,
     "dataset": _open_dataset,
 }
 

@@ -11,6 +11,7 @@ from heterophily.data.pieces import Pieces
 from heterophily.data.readers.deezer import read_deezer
 from heterophily.data.readers.facebook100 import read_facebook100
 from heterophily.data.readers.geom_gcn import read_geom_gcn
+from heterophily.data.readers.graph_data import read_graph_data
 from heterophily.data.readers.planetoid import FILES as PLANETOID_FILES
 from heterophily.data.readers.planetoid import read_planetoid
 from heterophily.data.readers.yandex import read_yandex
@@ -20,6 +21,7 @@ GEOM_GCN = f"{GITHUB}/graphdml-uiuc-jlu/geom-gcn/f1fc0d14b3b019c562737240d06ec83
 PLANETOID = f"{GITHUB}/kimiyoung/planetoid/af6abf468a772cc055bec88c52e4d6f51b7c37e3"
 YANDEX = f"{GITHUB}/yandex-research/heterophilous-graphs/a431395582e929d88271309716bea4fe24ce6318"
 LINKX = f"{GITHUB}/CUAI/Non-Homophily-Large-Scale/c2a1759aecd71d5604aa1a5a4719e3ffded18249"
+GRAPH_DATA = f"{GITHUB}/EdisonLeeeee/GraphData/6bf5122efffc6b369993f5c7a402ab2183e85263"
 # The same archive twice: SNAP's own address, and a copy whose checksum is known.
 DEEZER = (
     "https://snap.stanford.edu/data/deezer_europe.zip",
@@ -89,6 +91,12 @@ def yandex(name: str) -> Source:
     """Return the source of a graph of Platonov et al."""
     file = RemoteFile.at(f"{YANDEX}/data/{name}.npz")
     return Source((file,), lambda folder: read_yandex(folder / file.name))
+
+
+def graph_data(name: str) -> Source:
+    """Return the source of a graph of the collection GraphData."""
+    file = RemoteFile.at(f"{GRAPH_DATA}/datasets/{name}.npz")
+    return Source((file,), lambda folder: read_graph_data(folder / file.name))
 
 
 def deezer() -> Source:

@@ -12,6 +12,13 @@ from heterophily.training.selection import SELECTION_SCORES
 
 OPTIMIZERS = ("adam", "adamw")
 CLASS_WEIGHTS = ("none", "balanced")
+_BATCH_NUMBERS = {"batch_size": 1024, "evaluate_every": 1, "fanout": 10}
+BATCHES: dict[str, tuple[str, ...]] = {
+    "full": (),
+    "channels": ("batch_size", "evaluate_every"),
+    "sampled": ("batch_size", "evaluate_every", "fanout"),
+}
+"""Kinds of batches, and the numbers that each needs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +50,16 @@ class TrainConfig:
         Number of epochs the stopping rule looks back.
     select_by
         ``"validation-loss"`` or ``"validation-accuracy"``: what the reported epoch is best in.
+    batches
+        ``"full"``: every step sees all training nodes, as in the paper. ``"channels"``:
+        mini-batches of nodes, seen through channels that are computed once. ``"sampled"``:
+        mini-batches of nodes with sampled neighbourhoods.
+    batch_size, fanout
+        Nodes of a mini-batch, by default 1,024; neighbours that are drawn in each layer, by default
+        10.
+    evaluate_every
+        Of mini-batches: epochs between two evaluations, by default 1. The stopping rule counts
+        evaluations.
     class_weight
         ``"none"``: every node counts alike, as in the paper. ``"balanced"``: every class counts
         alike in the training and the validation loss; a node of class k has the weight
@@ -64,9 +81,14 @@ class TrainConfig:
     class_weight: str | tuple[float, ...] = "none"
     coefficient_lr: float | None = None
     coefficient_weight_decay: float | None = None
+    batches: str = "full"
+    batch_size: int | None = None
+    fanout: int | None = None
+    evaluate_every: int | None = None
 
     def __post_init__(self) -> None:
         """Check every field once."""
+        self._check_batches()
         for name in ("lr", "coefficient_lr"):
             value = getattr(self, name)
             if not (_is_number(value) and value > 0) and name not in self._unset:
@@ -92,6 +114,20 @@ class TrainConfig:
                 f"class_weight={self.class_weight!r}; it is none, balanced or one weight per class"
             )
 
+    def _check_batches(self) -> None:
+        """Give the numbers of mini-batches their defaults; refuse those that have no use."""
+        wanted = lookup(BATCHES, "kind of batches", self.batches)
+        for name, default in _BATCH_NUMBERS.items():
+            value = getattr(self, name)
+            if name not in wanted:
+                if value is not None:
+                    raise InputError(f"{name}={value!r} has no use with batches={self.batches!r}")
+                continue
+            if value is None:
+                object.__setattr__(self, name, default)
+            elif not isinstance(value, int) or isinstance(value, bool) or value < 1:
+                raise InputError(f"{name}={value!r}; it is a whole number of at least 1")
+
     @property
     def is_weighted(self) -> bool:
         """Whether nodes count by the size of their class."""
@@ -100,7 +136,13 @@ class TrainConfig:
     @property
     def _unset(self) -> tuple[str, ...]:
         """The fields that are not used: class weights and rates of coefficients by default."""
-        later = {"class_weight": "none", "coefficient_lr": None, "coefficient_weight_decay": None}
+        later = {
+            "class_weight": "none",
+            "coefficient_lr": None,
+            "coefficient_weight_decay": None,
+            "batches": "full",
+            **dict.fromkeys(_BATCH_NUMBERS),
+        }
         return tuple(name for name, unused in later.items() if getattr(self, name) == unused)
 
     @property

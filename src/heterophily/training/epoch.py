@@ -52,15 +52,7 @@ class FullBatch:
     ) -> None:
         check_split(split, labels)
         self.model, self.inputs, self.num_nodes = model, inputs, labels.size
-        parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
-        if not parameters:
-            raise InputError(f"{type(model).__name__} has no trainable parameter")
-        self.optimizer = _OPTIMIZERS[config.optimizer](
-            _groups(model, config) if config.has_groups else parameters,
-            lr=config.lr,
-            weight_decay=config.weight_decay,
-            fused=True,
-        )  # type: ignore[call-arg]
+        self.optimizer = make_optimizer(model, config)
         self.rows: dict[str, Tensor] = {}
         self.targets: dict[str, Tensor] = {}
         for part in PARTS:
@@ -99,6 +91,19 @@ class FullBatch:
         shown = logits.index_select(0, self.rows["validation"])
         loss = self._loss(shown, "validation")
         return loss.item(), accuracy(shown.argmax(1), self.targets["validation"]), logits
+
+
+def make_optimizer(model: nn.Module, config: TrainConfig) -> torch.optim.Optimizer:
+    """Return the optimiser of a configuration for the parameters of a model."""
+    parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    if not parameters:
+        raise InputError(f"{type(model).__name__} has no trainable parameter")
+    return _OPTIMIZERS[config.optimizer](
+        _groups(model, config) if config.has_groups else parameters,
+        lr=config.lr,
+        weight_decay=config.weight_decay,
+        fused=True,
+    )  # type: ignore[call-arg]
 
 
 def accuracy(predictions: Tensor, targets: Tensor) -> float:

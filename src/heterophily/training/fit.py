@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import torch
@@ -14,14 +13,13 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from heterophily.data.splits import Split
+from heterophily.learning.learner import Learner, Lesson
+from heterophily.learning.result import FitResult, History, Status
 from heterophily.training.config import TrainConfig
 from heterophily.training.device import as_device
 from heterophily.training.early_stopping import STOPPING_RULES
-from heterophily.training.engines import native_or_note, refused
 from heterophily.training.epoch import FullBatch, accuracy, check_split, class_weights
-from heterophily.training.learner import Learner, Lesson
 from heterophily.training.memory import peak_memory_mb
-from heterophily.training.result import FitResult, History, Status
 from heterophily.training.seeding import reproducible
 from heterophily.training.selection import SELECTION_SCORES
 
@@ -36,7 +34,6 @@ def fit(
     seed: int,
     device: str | torch.device = "cpu",
     keep_state: bool = True,
-    engine: str = "torch",
 ) -> FitResult:
     """Train a fresh model on one split and report its best epoch.
 
@@ -44,7 +41,7 @@ def fit(
     ----------
     build
         Makes the model; its initialisation draws from torch's global generator, seeded here. A
-        :class:`~heterophily.training.learner.Learner` fits itself, any other module is trained by
+        :class:`~heterophily.learning.learner.Learner` fits itself, any other module is trained by
         gradient steps.
     inputs
         What the model receives (already on ``device``); shared between replicas, only read.
@@ -61,20 +58,7 @@ def fit(
         Where the model is trained.
     keep_state
         Whether parameters and logits of the best epoch are kept.
-    engine
-        ``"auto"``, ``"native"`` or ``"torch"``; see :func:`fit_replicas`. Both start from the
-        same weights; their dropout masks differ.
     """
-    native = native_or_note(engine, device, is_weighted=config.is_weighted)
-    if not isinstance(native, str):
-        try:
-            task = native.Task(build, split, config, seed)
-            done = native.run([task], inputs, labels, keep_state=keep_state)
-            if done.interrupted:
-                raise KeyboardInterrupt
-            return with_logits(cast(FitResult, done.results[0]), done.models[0], inputs)
-        except native.NotCoveredError as error:
-            refused(engine, str(error))
     place = as_device(device)
     with reproducible(seed, place):
         model = build().to(place)
@@ -82,20 +66,6 @@ def fit(
             return _learn(model, inputs, labels, split, config, seed, place, keep_state)
         epochs = FullBatch(model, inputs, labels, split, config, device=place)
         return _run(epochs, config, seed=seed, device=place, keep_state=keep_state)
-
-
-@torch.no_grad()
-def with_logits(result: FitResult, model: nn.Module, inputs: Any) -> FitResult:
-    """Return a result of the native engine with the logits of its state, by one pass of torch.
-
-    ``model`` is the network that the engine read its first weights from.
-    """
-    if result.state is None:
-        return result
-    with reproducible(0, torch.device("cpu")):
-        model.load_state_dict(dict(result.state))
-        model.eval()
-        return replace(result, logits=model(inputs).float().numpy())
 
 
 def _run(
@@ -165,7 +135,18 @@ def _learn(
         return _run(epochs, config, seed=seed, device=device, keep_state=True)
 
     assert isinstance(model, Learner)
-    learned = model.learn(Lesson(inputs, shown, split, config, seed, weights, train))
+    learned = model.learn(
+        Lesson(
+            inputs,
+            shown,
+            split,
+            config.max_epochs,
+            config.is_weighted,
+            seed,
+            weights,
+            train,
+        )
+    )
     model.eval()
     with torch.no_grad():
         logits = model(inputs).float().cpu()

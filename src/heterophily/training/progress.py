@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+
+from heterophily.learning.progress import Progress
 
 
 @contextmanager
-def progress_bar(
-    description: str, *, is_shown: bool | None = None
-) -> Iterator[Callable[[int, int], None] | None]:
+def progress_bar(description: str, *, is_shown: bool | None = None) -> Iterator[Progress | None]:
     """Give a ``progress`` callback that draws on stderr, or None when it is not a terminal."""
     if is_shown is None:
         is_shown = sys.stderr.isatty()
@@ -21,12 +21,12 @@ def progress_bar(
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
-        Progress,
         SpinnerColumn,
         TextColumn,
         TimeElapsedColumn,
         TimeRemainingColumn,
     )
+    from rich.progress import Progress as Bar
 
     columns = (
         SpinnerColumn(),
@@ -37,9 +37,7 @@ def progress_bar(
         TextColumn("left"),
         TimeRemainingColumn(),
     )
-    with Progress(
-        *columns, console=Console(stderr=True, force_terminal=True), transient=True
-    ) as bar:
+    with Bar(*columns, console=Console(stderr=True, force_terminal=True), transient=True) as bar:
         task = bar.add_task(description, total=None)
 
         def advance(finished: int, total: int) -> None:

@@ -3,70 +3,22 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from threading import Event
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from torch import nn
 
-from heterophily.data.splits import Split
 from heterophily.errors import InputError
-from heterophily.training.config import TrainConfig
+from heterophily.learning.progress import Progress
+from heterophily.learning.result import FitResult
 from heterophily.training.cores import usable_cores as usable_cores
 from heterophily.training.device import as_device
-from heterophily.training.engines import native_or_note, refused
-from heterophily.training.fit import fit, with_logits
-from heterophily.training.result import FitResult
+from heterophily.training.fit import fit
+from heterophily.training.replica import Engine, FitResults, Replica
 from heterophily.training.workers import WorkerPool, pickled
-
-Progress = Callable[[int, int], None]
-"""Called with (number of replicas finished, number of replicas)."""
-
-
-@dataclass(frozen=True, eq=False)
-class Replica:
-    """One training run: what to build, on which split, how, with which seed."""
-
-    build: Callable[[], nn.Module]
-    split: Split
-    config: TrainConfig
-    seed: int
-
-
-@dataclass(frozen=True, eq=False)
-class FitResults:
-    """The finished results in replica order, and what became of the others.
-
-    Parameters
-    ----------
-    by_replica
-        Result of each finished replica, by its number.
-    failures
-        One sentence for each replica that was given up, by its number.
-    interrupted
-        Whether Ctrl-C ended the queue early.
-    engine
-        ``"native"`` or ``"torch"``: what ran the replicas.
-    engine_note
-        Why torch ran although ``engine="auto"`` asked for the native engine; else empty.
-    """
-
-    by_replica: Mapping[int, FitResult]
-    failures: Mapping[int, str] = field(default_factory=dict)
-    interrupted: bool = False
-    engine: str = "torch"
-    engine_note: str = ""
-
-    def __len__(self) -> int:
-        """Return the number of finished replicas."""
-        return len(self.by_replica)
-
-    def __iter__(self) -> Iterator[FitResult]:
-        """Iterate over the finished results in replica order."""
-        return (self.by_replica[number] for number in sorted(self.by_replica))
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +40,6 @@ class _Job:
             seed=replica.seed,
             device=self.device,
             keep_state=self.keep_state,
-            engine="torch",
         )
 
 
@@ -101,8 +52,7 @@ def fit_replicas(
     progress: Progress | None = None,
     device: str = "cpu",
     keep_state: bool = True,
-    engine: str = "torch",
-    buffers: Any = None,
+    engine: Engine | None = None,
     stop: Event | None = None,
 ) -> FitResults:
     """Train replicas side by side, one thread each; every result is as if it ran alone.
@@ -124,13 +74,10 @@ def fit_replicas(
     keep_state
         Whether the results hold parameters and logits of the best epoch.
     engine
-        ``"native"``: the C++ engine, on threads of this process; ``"torch"``; or ``"auto"``: the
-        native one where it covers the model (``engine_note`` says why not).
-    buffers
-        :class:`~heterophily.engine.buffers.GraphBuffers` of ``inputs``, from a caller who trains
-        on one graph many times; otherwise the native engine prepares them in each call.
+        What trains in place of torch, such as
+        :class:`~heterophily.engine.run.NativeEngine`; None: torch.
     stop
-        When set (by another thread), the native engine ends as after Ctrl-C.
+        When set (by another thread), the engine ends as after Ctrl-C.
 
     Returns
     -------
@@ -140,37 +87,27 @@ def fit_replicas(
     """
     if workers is not None and workers < 1:
         raise InputError(f"workers={workers}; use at least one")
-    is_weighted = any(replica.config.is_weighted for replica in replicas)
-    native = native_or_note(engine, device, is_weighted=is_weighted)
-    note = native if isinstance(native, str) else ""
     count = min(workers or usable_cores(), len(replicas))
-    if not isinstance(native, str):
-        try:
-            done = native.run(
-                replicas,
-                inputs if buffers is None else buffers,
-                labels,
-                threads=count,
-                progress=progress,
-                keep_state=keep_state,
-                stop=stop,
-            )
-            found = {
-                number: with_logits(result, done.models[number], inputs)
-                for number, result in done.results.items()
-            }
-            return FitResults(found, interrupted=done.interrupted, engine="native")
-        except native.NotCoveredError as error:
-            note = refused(engine, str(error))
+    if engine is not None:
+        return engine.train(
+            replicas,
+            inputs,
+            labels,
+            threads=workers or usable_cores(),
+            progress=progress,
+            keep_state=keep_state,
+            stop=stop,
+        )
     job = _Job(inputs, labels, device, keep_state)
     if as_device(device).type != "cpu" or count <= 1:
-        return replace(_one_by_one(job, replicas, progress), engine_note=note)
+        return _one_by_one(job, replicas, progress)
     payload, tasks = (
         _pickled(job, "the prepared graph"),
         [_pickled(r, "a replica") for r in replicas],
     )
     outcome = WorkerPool(payload, count).run(tasks, progress=progress)
-    return FitResults(outcome.results, outcome.failures, outcome.interrupted, engine_note=note)
+    failures = {number: f"replica {number} was {lost}" for number, lost in outcome.failures.items()}
+    return FitResults(outcome.results, failures, outcome.interrupted)
 
 
 def _one_by_one(job: _Job, replicas: Sequence[Replica], progress: Progress | None) -> FitResults:

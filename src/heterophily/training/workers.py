@@ -15,7 +15,7 @@ import signal
 import subprocess
 import sys
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from multiprocessing import Pipe, connection
 from multiprocessing.connection import Connection
@@ -24,6 +24,7 @@ from types import TracebackType
 from typing import Any
 
 from heterophily.errors import HeterophilyError
+from heterophily.learning.progress import Progress
 from heterophily.training.interrupts import interrupt_bell, interrupt_held
 from heterophily.training.worker import START
 
@@ -34,12 +35,27 @@ class WorkerError(HeterophilyError, RuntimeError):
     """Worker processes cannot be started at all."""
 
 
+@dataclass(frozen=True, slots=True)
+class LostTask:
+    """A task that was given up, because its worker process died too often."""
+
+    deaths: int
+    cause: str
+
+    def __str__(self) -> str:
+        """Say what happened, and what may help."""
+        return (
+            f"given up: its worker process died {self.deaths} times ({self.cause}); if memory is "
+            "short, use fewer workers"
+        )
+
+
 @dataclass(eq=False)
-class Outcome:
-    """Results and failures by task number."""
+class PoolResults:
+    """Results, and the tasks that were given up, by task number."""
 
     results: dict[int, Any] = field(default_factory=dict)
-    failures: dict[int, str] = field(default_factory=dict)
+    failures: dict[int, LostTask] = field(default_factory=dict)
     interrupted: bool = False
 
 
@@ -84,11 +100,9 @@ class WorkerPool:
         self._is_kept = False
         self._stop()
 
-    def run(
-        self, tasks: Sequence[bytes], *, progress: Callable[[int, int], None] | None = None
-    ) -> Outcome:
+    def run(self, tasks: Sequence[bytes], *, progress: Progress | None = None) -> PoolResults:
         """Run every task; return results in any case of dead workers or Ctrl-C."""
-        outcome = Outcome()
+        outcome = PoolResults()
         waiting = deque(range(len(tasks)))
         attempts = [0] * len(tasks)
         is_whole = False
@@ -104,7 +118,7 @@ class WorkerPool:
                     for worker in self._ready_workers(bell):
                         message = _receive(worker)
                         if message is None:
-                            self._bury(worker, waiting, attempts, outcome)
+                            self._replace(worker, waiting, attempts, outcome)
                         elif message[0] == "error":
                             raise message[1]
                         elif message[0] == "hello":
@@ -151,8 +165,8 @@ class WorkerPool:
         except OSError:
             pass  # it died: its pipe reports the end of file in the next round
 
-    def _bury(
-        self, worker: _Worker, waiting: deque[int], attempts: list[int], outcome: Outcome
+    def _replace(
+        self, worker: _Worker, waiting: deque[int], attempts: list[int], outcome: PoolResults
     ) -> None:
         """Put the task of a dead worker back into the queue, or give it up."""
         self._workers.remove(worker)
@@ -173,10 +187,7 @@ class WorkerPool:
         if attempts[number] < _ATTEMPTS:
             waiting.appendleft(number)
             return
-        outcome.failures[number] = (
-            f"replica {number} was given up: its worker process died {_ATTEMPTS} times ({cause}); "
-            "if memory is short, use fewer workers"
-        )
+        outcome.failures[number] = LostTask(_ATTEMPTS, cause)
 
     def _stop(self) -> None:
         with interrupt_held():

@@ -177,7 +177,7 @@ def _sparse(
         inside = slice(end, int(indptr[rows.stop]))
         of_part = np.repeat(np.tile(np.arange(len(parts), dtype=np.uint8), size), counts.ravel())
         for place, (part_values, part_columns, _) in enumerate(parts):
-            at = of_part == place
+            at = np.flatnonzero(of_part == place)
             data[inside][at], indices[inside][at] = part_values, part_columns
         end = int(indptr[rows.stop])
     matrix = sp.csr_array((data, indices, indptr), shape=shape)

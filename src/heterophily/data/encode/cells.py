@@ -110,10 +110,16 @@ def words_of(column: Any) -> tuple[list[str], NDArray[np.int32]]:
     column = plain(column)
     if pa.types.is_boolean(column.type):
         column = pc.if_else(column, "true", "false")
-    if is_text(column.type):
-        column = trimmed(column)
+    if pa.types.is_floating(column.type):
+        column = pc.add(column, pa.scalar(0.0, column.type))  # -0.0 is 0.0
     coded = column.combine_chunks().dictionary_encode()
     codes = pc.fill_null(coded.indices, -1).to_numpy(zero_copy_only=False).astype(np.int32)
+    if is_text(column.type):  # each different cell is trimmed once
+        again = trimmed(coded.dictionary).dictionary_encode()
+        words = pc.fill_null(again.indices, -1).to_numpy(zero_copy_only=False).astype(np.int32)
+        if words.size != len(again.dictionary):  # some became alike, or empty
+            codes = np.append(words, np.int32(-1))[codes]
+        return again.dictionary.to_pylist(), codes
     values = coded.dictionary.to_pylist()
     if pa.types.is_floating(column.type):
         keep = [value == value and abs(value) != np.inf for value in values]

@@ -18,6 +18,8 @@ from heterophily.data.encode.scaling import Scale
 _DAY = 86400.0
 Calendar = dict[str, NDArray[np.float64]]
 _CYCLES = {"month": 12, "weekday": 7, "hour": 24}
+PARTS = ("year", *_CYCLES)
+"""Parts of a point in time, in the order of their features."""
 
 
 @dataclass(frozen=True, slots=True)

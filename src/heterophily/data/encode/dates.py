@@ -43,6 +43,7 @@ _TIME = (
     r"(?i)^(?P<day>.*?)(?:[t ]\s*(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})"
     r"(?:[.,]\d+)?)?\s*(?P<half>[ap]m)?\s*(?:z|utc|gmt|[+-]\d{2}:?\d{2})?)?$"
 )
+_PARTS = {"%Y": "year", "%y": "year", "%m": "month", "%b": "month", "%d": "day"}
 _SECONDS_FROM = 1e11  # larger whole numbers are milliseconds, then micro-, then nanoseconds
 
 
@@ -95,6 +96,26 @@ def formats_of(words: Any) -> tuple[tuple[str, ...], float]:
             return tuple(chosen), float(1 - open_cells.mean())
         chosen.append(best)
         open_cells &= ~fits[best]
+
+
+def spelling_remark(formats: Sequence[str]) -> str:
+    """Say how dates are read where that is not plain: several spellings, or day against month.
+
+    >>> spelling_remark(["%Y-%m-%d", "%m/%d/%Y"])
+    'dates in 2 spellings, read as year-month-day, month/day/year'
+    >>> spelling_remark(["%m/%d/%Y"]), spelling_remark(["%Y-%m-%d"])
+    ('dates read as month/day/year', '')
+    """
+    told = ", ".join(_in_words(name) for name in formats)
+    if len(formats) > 1:
+        return f"dates in {len(formats)} spellings, read as {told}"
+    return f"dates read as {told}" if any(set(formats) & set(pair) for pair in RIVALS) else ""
+
+
+def _in_words(name: str) -> str:
+    for mark, word in _PARTS.items():
+        name = name.replace(mark, word)
+    return name
 
 
 def _parsed(words: Any, formats: Sequence[str]) -> Any:

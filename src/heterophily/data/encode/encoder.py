@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -14,6 +14,8 @@ from heterophily.data.encode.blocks import Block, side_by_side
 from heterophily.data.encode.cells import Strange
 from heterophily.data.encode.column import Column
 from heterophily.data.encode.columns import COLUMNS
+from heterophily.data.encode.date_column import PARTS
+from heterophily.data.encode.dates import FORMATS
 from heterophily.data.encode.drift import Drift, drift_of
 from heterophily.data.encode.kinds import KINDS, LEFT_OUT, kinds_of
 from heterophily.data.leaks import LeakDetector
@@ -21,6 +23,29 @@ from heterophily.data.wording import listed
 from heterophily.errors import InputError
 
 FORMAT = 1
+_MOST_HASHED = 1 << 16  # columns of a text or of a hashed category
+
+
+def _is_share(value: float) -> bool:
+    return 0 <= value <= 1
+
+
+def _is_spread(value: float) -> bool:
+    return value > 0
+
+
+_RULES: Mapping[str, Callable[[Any], bool]] = {
+    "missing": _is_share,
+    "known": _is_share,
+    "spread": _is_spread,
+    "year_spread": _is_spread,
+    "width": lambda width: 0 <= width <= _MOST_HASHED,
+    "words": lambda words: words >= 0,
+    "levels": lambda levels: len({*levels}) == len(levels),
+    "formats": set(FORMATS).issuperset,
+    "parts": lambda parts: parts == tuple(part for part in PARTS if part in parts),
+}
+"""What the state of a column must be beyond its type."""
 
 
 @dataclass(frozen=True)
@@ -179,7 +204,10 @@ class Encoder:
                 )
             columns = tuple(_column(entry) for entry in data["columns"])
             left_out = tuple((str(name), str(kind)) for name, kind in data["left_out"])
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            names = [column.name for column in columns]
+            if len({*names}) < len(names):
+                raise InputError(f"the encoder is damaged: two columns of one name in {names}")
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             if isinstance(error, InputError):
                 raise
             raise InputError(f"the encoder is damaged: {type(error).__name__} {error}") from error
@@ -198,7 +226,10 @@ def _column(entry: Mapping[str, Any]) -> Column:
             f"the encoder is damaged: column {entry.get('name')!r} has fields {sorted(values)}"
         )
     for key, declared in names.items():
-        values[key] = _checked(values[key], declared, f"{entry.get('name')!r}, {key}")
+        place = f"{entry.get('name')!r}, {key}"
+        values[key] = _checked(values[key], declared, place)
+        if key in _RULES and not _RULES[key](values[key]):
+            raise InputError(f"the encoder is damaged: column {place}: {values[key]!r}")
     column: Column = cls(**values)
     return column
 

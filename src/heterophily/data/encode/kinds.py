@@ -80,6 +80,7 @@ COUNTS_FROM = 16
 FEW_NUMBERS = 30
 """Words among numbers make them categories if there are at most so many different values."""
 
+_LIKE_A_NUMBER = r"^[\s$€£¥+\-.]*\d|^[A-Za-z]{3,9}\.?\s+\d"  # or a date: Mar 5, 2021
 _ID_NAME = re.compile(r"(.*[_\W])?(id|uuid|guid|key|index|hash|number|nr|no)|.*Id", re.IGNORECASE)
 _WRITTEN = re.compile(r"feature_(0|[1-9]\d*)")
 
@@ -216,11 +217,12 @@ def _words(name: str, cells: Any, sample: Any) -> Guess:
     ) or folded <= {"0", "1"}
     if is_pair:
         return Guess(name, "boolean")
-    number_share = decimal_of(pa.chunked_array([sample]))[1]
-    if number_share >= ALMOST_ALL or (number_share >= MOSTLY and len(distinct) > FEW_NUMBERS):
-        return _number_in_words(name, cells)
-    if formats_of(sample[:DATES])[1] >= MOSTLY:
-        return Guess(name, "date")
+    if pc.mean(pc.match_substring_regex(sample, _LIKE_A_NUMBER).cast(pa.int8())).as_py() >= MOSTLY:
+        number_share = decimal_of(pa.chunked_array([sample]))[1]
+        if number_share >= ALMOST_ALL or (number_share >= MOSTLY and len(distinct) > FEW_NUMBERS):
+            return _number_in_words(name, cells)
+        if formats_of(sample[:DATES])[1] >= MOSTLY:
+            return Guess(name, "date")
     repeats = len(distinct) / len(sample)
     words = float(pc.mean(_word_counts(distinct)).as_py())
     if words >= TEXT_WORDS and repeats >= SELDOM_REPEAT and len(sample) >= ENOUGH_ROWS:

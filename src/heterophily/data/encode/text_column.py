@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from heterophily.data.encode.blocks import Bag, Block
 from heterophily.data.encode.cells import Strange, is_text, plain
 from heterophily.data.encode.hashing import bag_of_words
+from heterophily.errors import InputError
 
 HASHED_WORDS = 1024
 """Columns of a text: hashed words and pairs of successive words."""
@@ -26,6 +27,13 @@ class TextColumn:
     missing: float
     words: float  # mean number of words of a filled cell in training
     kind: ClassVar[str] = "text"
+
+    def __post_init__(self) -> None:
+        """Refuse a text without columns: no training writes it."""
+        if self.width < 1:
+            raise InputError(
+                f"the encoder is damaged: column {self.name!r}: a text of {self.width} columns"
+            )
 
     @classmethod
     def learn(cls, name: str, kind: str, column: Any) -> tuple[TextColumn, Any, Strange]:

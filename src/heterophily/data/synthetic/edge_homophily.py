@@ -67,13 +67,15 @@ def edge_homophily_graph(
         raise InputError(f"edges={edges}; it must not be negative")
     sampled, sizes = sample_rows(labels, features, nodes_per_class, rng)
     within = round(homophily * edges)
-    source, target = _pairs(sizes, within, edges - within, rng)
+    source, target = draw_pairs(sizes, within, edges - within, rng)
     return assemble(
         source, target, sizes=sizes, features=sampled, class_names=class_names, name=name
     )
 
 
-def _pairs(sizes: Ints, within: int, across: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
+def draw_pairs(
+    sizes: Ints, within: int, across: int, rng: np.random.Generator
+) -> tuple[Ints, Ints]:
     """Draw distinct unordered pairs of nodes, numbered by class, within and across classes.
 
     Pairs are numbered consecutively, block by block, so drawing pairs is drawing distinct numbers.

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from heterophily.data.labels import NUMBER
-from heterophily.data.tables.table import Table, require_column
+from heterophily.data.tables.table import NamedColumns, require_column
 from heterophily.data.wording import short
 from heterophily.errors import InputError
 
@@ -71,7 +71,7 @@ class NodeColumns:
     remark: str  # on the choice
 
 
-def _known(table: Table, names: Sequence[str]) -> str | None:
+def _known(table: NamedColumns, names: Sequence[str]) -> str | None:
     """Return the column that carries the first of some well-known names, in any case."""
     plain = {column.strip().lower(): column for column in reversed(table.columns)}
     return next((plain[name] for name in names if name in plain), None)
@@ -82,7 +82,7 @@ def _listed(columns: Sequence[str]) -> str:
     return names + (f", ... ({len(columns)} columns)" if len(columns) > 5 else "")
 
 
-def _refuse_numeric_header(table: Table, columns: Sequence[str]) -> None:
+def _refuse_numeric_header(table: NamedColumns, columns: Sequence[str]) -> None:
     for column in columns:
         if table.has_header and NUMBER.fullmatch(column):
             raise InputError(
@@ -90,7 +90,7 @@ def _refuse_numeric_header(table: Table, columns: Sequence[str]) -> None:
             )
 
 
-def _known_ends(table: Table) -> tuple[str, str] | None:
+def _known_ends(table: NamedColumns) -> tuple[str, str] | None:
     for first, second in ENDS:
         source, target = _known(table, [first]), _known(table, [second])
         if source is not None and target is not None:
@@ -99,7 +99,7 @@ def _known_ends(table: Table) -> tuple[str, str] | None:
 
 
 def edge_columns(
-    table: Table,
+    table: NamedColumns,
     *,
     source: str | None,
     target: str | None,
@@ -140,7 +140,7 @@ def edge_columns(
     return EdgeColumns(source, target, weight, edge_type, by_position)
 
 
-def _only_other(table: Table, node_id: str) -> str | None:
+def _only_other(table: NamedColumns, node_id: str) -> str | None:
     """Return the other column of a table of two, if its values repeat: a list of labels."""
     other = next(column for column in table.columns if column != node_id)
     cells = [cell for cell in table.head().get(other, []) if cell]
@@ -150,7 +150,7 @@ def _only_other(table: Table, node_id: str) -> str | None:
 
 
 def node_columns(
-    table: Table,
+    table: NamedColumns,
     *,
     node_id: str | None,
     label: str | None,
@@ -220,7 +220,7 @@ def node_columns(
     if splits:
         remark += f"; split from {_listed(splits)}"
     if chosen:
-        remark += f"; {len(chosen)} feature{'s' * (len(chosen) > 1)}: {_listed(chosen)}"
+        remark += f"; columns for features: {_listed(chosen)}"
     if ignored:
         remark += f"; ignored: {_listed(ignored)}"
     return NodeColumns(node_id, label, splits, chosen, by_position, remark)

@@ -96,6 +96,9 @@ def choose_ends(
         return columns
     if len(good) > 2:
         raise _ambiguous(table, good, node_name)
+    fair = [name for name in head if shares[name] >= FITS and name not in taken]
+    if columns.by_position and not fits and len(good) < 2 and len(fair) == 2:
+        good = fair  # some ids are unknown: reading the rows names them
     no_other = all(shares[name] == 0 for name in head if name not in good)
     if columns.by_position and len(good) == 1 and no_other:
         raise InputError(

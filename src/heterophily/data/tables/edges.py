@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,9 @@ from heterophily.data.tables.ids import check_ids
 from heterophily.data.tables.table import Table, also, place
 from heterophily.data.wording import short
 from heterophily.errors import InputError
+
+_WHOLE = re.compile(r"-?\d+(?:\.0+)?")
+_HEADER_HINT = "; if it is a second header line, remove it"
 
 
 @dataclass
@@ -86,8 +90,27 @@ def refuse_unknown(
             f"{table.path.name}, {place(table, row)}, column "
             f"{short((chosen.source, chosen.target)[side])}: node "
             f"{short(ends[side][row].as_py())} is not in {node_table.path.name}; add it there or "
-            f"remove the edge{also(table, rows[1:])}"
+            f"remove the edge{_HEADER_HINT if rows.tolist() == [0] else also(table, rows[1:])}"
         )
+
+
+def refuse_second_header(table: Table, names: Sequence[str], ends: Sequence[Any]) -> None:
+    """Refuse a first row of two words where all other ends are whole numbers."""
+    if any(column.type != pa.string() or len(column) < 3 for column in ends):
+        return
+    first, second = ([column[row].as_py() for column in ends] for row in (0, 1))
+    if any(map(_WHOLE.fullmatch, first)) or not all(map(_WHOLE.fullmatch, second)):
+        return
+    if all(_are_whole(column.slice(1)) for column in ends):
+        raise InputError(
+            f"{table.path.name}, {place(table, 0)}: {short(first[0])} and {short(first[1])} among "
+            f"ids that are whole numbers (columns {short(names[0])}, {short(names[1])}); if it is "
+            "a second header line, remove it"
+        )
+
+
+def _are_whole(column: Any) -> bool:
+    return bool(pc.all(pc.match_substring_regex(column, f"^(?:{_WHOLE.pattern})$")).as_py())
 
 
 def _read_weights(table: Table, name: str, found: dict[str, Any]) -> NDArray[np.float64]:

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from heterophily.data.encode.blocks import Values, side_by_side
 from heterophily.data.encode.cells import Strange
+from heterophily.data.encode.date_column import DateColumn
+from heterophily.data.encode.dates import spelling_remark
 from heterophily.data.encode.encoder import Encoder
 from heterophily.data.leaks import warning
 from heterophily.data.tables.nodes import cell
@@ -50,7 +52,12 @@ def encoded_features(
         if (encoder.columns and not encoder.is_raw) or encoder.left_out:
             table.remarks.append(f"{name}: kinds of columns: {encoder.summary}")
         table.remarks += warning(encoded.leaking)
-    _refuse_second_header(table, encoded.strange)
+    _refuse_second_header(table, encoder, encoded.strange, labels)
+    table.remarks += [
+        f"{name}, column {short(column.name)}: {told}"
+        for column in encoder.columns
+        if isinstance(column, DateColumn) and (told := spelling_remark(column.formats))
+    ]
     for column, strange in encoded.strange.items():
         table.remarks.append(_strange_remark(table, column, encoder.kinds[column], strange))
     return {
@@ -72,14 +79,24 @@ def _strange_remark(table: Table, column: str, kind: str, strange: Strange) -> s
     )
 
 
-def _refuse_second_header(table: Table, strange: Mapping[str, Strange]) -> None:
-    """Refuse a first row that fits in none of several columns where all other rows do."""
+def _refuse_second_header(
+    table: Table,
+    encoder: Encoder,
+    strange: Mapping[str, Strange],
+    labels: NDArray[np.int64] | None,
+) -> None:
+    """Refuse a first row that fits in none of several columns where all other rows do.
+
+    One column is enough if no other could tell, and the label of that row is a class of its own.
+    """
     texts = [s.texts[0] for s in strange.values() if s.rows[:1] == (0,) and s.count == 1]
-    if len(texts) > 1:
+    typed = [column for column in encoder.columns if column.kind in _NOUN]
+    is_alone = labels is not None and labels[0] >= 0 and np.count_nonzero(labels == labels[0]) == 1
+    if len(texts) > 1 or (len(texts) == len(typed) == 1 and is_alone):
         shown = ", ".join(short(text) for text in texts[:_SHOWN])
         raise InputError(
             f"{table.path.name}, {table.places([0])[0]}: looks like a second header line ({shown} "
-            "in columns of numbers or dates); remove it"
+            "where the other rows hold numbers or dates); remove it"
         )
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from heterophily.data.labels import NUMBER
 from heterophily.data.wording import short
 
+AS_UTF8 = "save the file as UTF-8 (Excel calls it CSV UTF-8)"
 SHOWN = 20  # problems of a file that are named at once
 Lines = tuple[bytes, int]  # the data rows, and the line of the file on which they begin
 
@@ -93,7 +94,7 @@ def find_problems(
                 break
             place = f"line {line} (data row {row})"
             if not "".join(cells).isascii() and not _is_utf8(cells):
-                found.append(_with(f"{place}: not UTF-8 text", "save the file as UTF-8", found))
+                found.append(place if found else f"{place}: not UTF-8 text; {AS_UTF8}")
                 continue
             if len(cells) != len(columns):
                 remedy = (

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from heterophily.data.tables.parquet import ParquetTable
 from heterophily.data.tables.table import Table, suffix_of
 from heterophily.data.tables.text import TextTable
+from heterophily.data.wording import short
 from heterophily.errors import InputError
 
 if TYPE_CHECKING:
@@ -30,16 +31,18 @@ def open_table(
 
         return FrameTable(table, role)
     path = Path(table)
-    if path.is_dir():
-        raise InputError(f"{path} is a folder; name the table file in it")
-    suffix = suffix_of(path)
-    if not path.exists():
-        raise InputError(f"{path}: no such file")
     try:
+        if path.is_dir():
+            raise InputError(f"{path} is a folder; name the table file in it")
+        suffix = suffix_of(path)
+        if not path.exists():
+            raise InputError(f"{path}: no such file")
         if path.stat().st_size == 0:
             raise InputError(f"{path.name} is empty; it needs a header line and one line per row")
         if suffix == ".parquet":
             return ParquetTable(path)
         return TextTable(path, delimiter=delimiter, has_header=has_header)
     except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror or error})") from error
+        raise InputError(
+            f"{short(path, 200)}: cannot be read ({error.strerror or error})"
+        ) from error

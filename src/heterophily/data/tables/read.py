@@ -12,9 +12,14 @@ from heterophily.data.adjacency import Direction, SelfLoops, adjacency_from_edge
 from heterophily.data.edge_types import typed_adjacency
 from heterophily.data.encode.encoder import Encoder
 from heterophily.data.graph import Graph
+from heterophily.data.memory import release
 from heterophily.data.tables.columns import edge_columns
 from heterophily.data.tables.content import choose_ends
-from heterophily.data.tables.edges import read_edges, refuse_id_as_header
+from heterophily.data.tables.edges import (
+    read_edges,
+    refuse_id_as_header,
+    refuse_second_header,
+)
 from heterophily.data.tables.end_labels import end_label_columns, labels_of_ends
 from heterophily.data.tables.ends import number_ends, with_more_nodes
 from heterophily.data.tables.ids import number_ids, same_kind
@@ -120,8 +125,9 @@ def read_tables(
         refuse_odd_ends(edge_table, chosen, head)
         end_labels = end_label_columns(edge_table, chosen, label)
         _refuse_node_options(node_id, None if end_labels else label, features, ignore, split)
-        edge_table.remarks.append(edge_remark(edge_table, chosen, head))
+        edge_table.remarks.append(edge_remark(edge_table, chosen, head, end_labels))
         rows, parts = read_edges(edge_table, chosen, end_labels), dict[str, Any]()
+        refuse_second_header(edge_table, (chosen.source, chosen.target), rows.ends)
         numbers, node_ids = number_ids(same_kind(*rows.ends))
     else:
         is_there = label is None or label in node_table.columns
@@ -142,14 +148,14 @@ def read_tables(
         )
         end_labels = None if "labels" in parts else end_labels
         node_table.release()
-        pa.default_memory_pool().release_unused()  # its columns are features now
+        release()  # its columns are features now
         if source is None:
             are_numbers = ids.type == pa.int64()
             node_name = node_table.path.name
             chosen = choose_ends(
                 edge_table, chosen, head, shares, node_name, ids_are_numbers=are_numbers
             )
-        edge_table.remarks.append(edge_remark(edge_table, chosen, head))
+        edge_table.remarks.append(edge_remark(edge_table, chosen, head, end_labels))
         rows = read_edges(edge_table, chosen, end_labels)
         if node_columns.by_position:
             refuse_id_as_header(node_table, [node_columns.node_id], rows.ends)
@@ -180,7 +186,7 @@ def read_tables(
     if name is None:
         name = (edge_file.split(".")[0] if isinstance(edges, str | PathLike) else "") or "graph"
     del edge_table, node_table
-    pa.default_memory_pool().release_unused()  # Arrow's columns: all is in NumPy now
+    release()  # Arrow's columns: all is in NumPy now
     build: dict[str, Any] = {
         "num_nodes": node_ids.size,
         "weight": weights,

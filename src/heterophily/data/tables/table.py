@@ -26,6 +26,29 @@ Head = dict[str, list[str | None]]
 SUFFIXES = (*DELIMITERS, *(f"{suffix}.gz" for suffix in DELIMITERS), ".parquet")
 
 
+class NamedColumns(Protocol):
+    """A file with columns, as far as choosing among them needs it."""
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        ...
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns."""
+        ...
+
+    @property
+    def has_header(self) -> bool:
+        """Whether the file itself names them."""
+        ...
+
+    def head(self) -> Head:
+        """Return the first rows of all columns as text; nothing where they cannot be read."""
+        ...
+
+
 class Table(Protocol):
     """Columns of one file, read when asked for. ``pa.ChunkedArray`` is written ``Any``."""
 
@@ -104,7 +127,7 @@ def check_columns(table: Table) -> None:
         seen.add(column)
 
 
-def require_column(table: Table, column: str, role: str) -> str:
+def require_column(table: NamedColumns, column: str, role: str) -> str:
     """Return the column if the table has it, else say which columns there are."""
     if column in table.columns:
         return column

@@ -18,6 +18,7 @@ import pyarrow.csv as pa_csv
 from heterophily.data.labels import NUMBER
 from heterophily.data.memory import need, refuse_bomb
 from heterophily.data.tables.locate import (
+    AS_UTF8,
     find_problems,
     first_rows,
     lines_of_rows,
@@ -189,7 +190,7 @@ class TextTable:
         except UnicodeDecodeError as error:
             raise InputError(
                 f"{self.path.name}, line {line}: not UTF-8 text (byte 0x{data[error.start]:02x}); "
-                "save the file as UTF-8"
+                f"{AS_UTF8}"
             ) from error
 
     def _suspect_delimiter(self, cell: str) -> None:
@@ -236,7 +237,7 @@ class TextTable:
         del table
         pa.default_memory_pool().release_unused()  # what the parser no longer needs
         if any(pa.types.is_binary(column.type) for column in found.values()):
-            self._explain(InputError("not UTF-8 text; save the file as UTF-8"), types, advice)
+            self._explain(InputError(f"not UTF-8 text; {AS_UTF8}"), types, advice)
         if words or cells:
             return found | {name: integers_if_canonical(found[name]) for name in ids}
         doubtful = [name for name in ids if found[name].type != pa.string()]
@@ -276,6 +277,8 @@ class TextTable:
         """Return a pyarrow table of some columns; ``None`` when there are no rows."""
         if len(self._body) == 0:
             return None
+        size = len(self._body)
+        need(2 * size, f"{self.path.name}, {size:,} bytes of text,")
         block = _BLOCK
         while True:
             try:

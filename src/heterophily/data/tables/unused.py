@@ -26,8 +26,13 @@ TIMES = ("time", "timestamp", "ts", "date", "datetime", "created_at")
 _SHOWN = 5  # columns that are described one by one
 
 
-def edge_remark(table: Table, columns: EdgeColumns, head: Head) -> str:
-    """Say which columns of an edge table are used, and what the others hold."""
+def edge_remark(
+    table: Table, columns: EdgeColumns, head: Head, labels: Sequence[str] | None = None
+) -> str:
+    """Say which columns of an edge table are used, and what the others hold.
+
+    ``labels`` are the columns with the labels of the ends, if there are some.
+    """
     remark = (
         f"{table.path.name}: source and target from columns {columns.source!r}, {columns.target!r}"
     )
@@ -39,7 +44,7 @@ def edge_remark(table: Table, columns: EdgeColumns, head: Head) -> str:
         remark += f"; weight from {columns.weight!r}"
     if columns.edge_type is not None:
         remark += f"; types of edges from {columns.edge_type!r}"
-    used = {columns.source, columns.target, columns.weight, columns.edge_type}
+    used = {columns.source, columns.target, columns.weight, columns.edge_type, *(labels or ())}
     unused = [name for name in table.columns if name not in used]
     if unused:
         told = [_described(name, head.get(name, []), columns) for name in unused[:_SHOWN]]

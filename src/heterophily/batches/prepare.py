@@ -1,0 +1,144 @@
+"""From a graph, a model and a configuration to the source of its mini-batches."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import cast
+
+from heterophily.batches.neighbourhoods import Neighbourhoods
+from heterophily.batches.precomputed import ChannelBatches
+from heterophily.batches.sampled import SampledBatches
+from heterophily.channels.columns import FeaturePanels, kind_of, scale_of
+from heterophily.channels.operator import StreamedOperator
+from heterophily.channels.precompute import Progress, compute_channels
+from heterophily.channels.recipe import ChannelRecipe
+from heterophily.channels.rows import AnyGraph, usable_threads
+from heterophily.data.disk.graph import DiskGraph
+from heterophily.errors import InputError
+from heterophily.layers.feature_scaling import FeatureKind
+from heterophily.layers.inputs import GraphInputs, GraphTraits
+from heterophily.models.networks import RowWise
+from heterophily.models.spec import ModelSpec
+
+DISK_RUN = 64
+"""Consecutive training nodes that stay together in a batch that is read from files."""
+
+CHANNELS_VARIABLE = "HETEROPHILY_CHANNELS"
+"""Environment variable: the folder for computed channels, instead of one inside the graph's."""
+
+
+def channel_batches(
+    graph: AnyGraph,
+    spec: ModelSpec,
+    *,
+    columns: Mapping[str, list[float]] | None = None,
+    progress: Progress | None = None,
+) -> ChannelBatches:
+    """Compute the channels that a model sees, or open them, and return batches of them."""
+    names = row_channels(spec)
+    if names is None:
+        raise InputError(
+            "this model looks at neighbours in every layer, so that no channels can be computed "
+            "for it once; train it with --batches sampled, or choose acm-sgc-1, acm-sign or mlp-2"
+        )
+    inputs = spec.inputs
+    recipe = ChannelRecipe.for_names(
+        names,
+        edge_direction=inputs.edge_direction if graph.is_directed else "given",
+        kind=inputs.normalization,
+        renormalize=inputs.renormalize,
+        features=inputs.features,
+        row_normalize=inputs.row_normalize,
+    )
+    channels = compute_channels(
+        graph,
+        recipe,
+        folder=os.environ.get(CHANNELS_VARIABLE),
+        columns=columns,
+        progress=progress,
+    )
+    run_length = DISK_RUN if isinstance(graph, DiskGraph) else 1
+    return ChannelBatches(channels, names, run_length=run_length)
+
+
+def traits_of(graph: AnyGraph) -> GraphTraits:
+    """Look at a graph, in memory or on disk: what its features are, which types its edges have."""
+    if not isinstance(graph, DiskGraph):
+        return GraphTraits.of(graph)
+    kind = kind_of(FeaturePanels(graph)) if graph.num_features else "counts"
+    return GraphTraits(cast(FeatureKind, kind), ())
+
+
+def row_channels(spec: ModelSpec) -> tuple[str, ...] | None:
+    """Return the channels through which a model sees single nodes; None if it looks further.
+
+    >>> from heterophily.models.catalog import MODELS
+    >>> row_channels(MODELS["acm-sgc-1"]), row_channels(MODELS["acm-gcn"])
+    (('own', 'low-1'), None)
+    """
+    network = spec.build(num_nodes=2, num_features=2, num_classes=2)
+    return network.row_channels if isinstance(network, RowWise) else None
+
+
+def sampled_layers(spec: ModelSpec) -> int | None:
+    """Return the number of layers whose neighbourhoods can be sampled; None for other models.
+
+    >>> from heterophily.models.catalog import MODELS
+    >>> sampled_layers(MODELS["acm-gcn"]), sampled_layers(MODELS["gat"])
+    (2, None)
+    """
+    from heterophily.models.networks import StackNetwork
+    from heterophily.models.residual import ResidualNetwork
+
+    options = spec.options
+    if spec.network is StackNetwork:
+        network = spec.build(num_nodes=2, num_features=2, num_classes=2)
+        channels = [c for layer in network.backbone.layers for c in layer.channels]  # type: ignore[union-attr]
+        is_plain = all(c.source == "features" and c.hops == 1 for c in channels)
+        return int(options.depth) if is_plain else None
+    if spec.network is ResidualNetwork and options.norm != "batch":
+        plain = ("gcn", "sage", "acm", "acmii")
+        return int(options.depth) if options.convolution in plain else None
+    return None
+
+
+def sampled_batches(
+    graph: AnyGraph,
+    spec: ModelSpec,
+    fanout: int,
+    *,
+    columns: Mapping[str, list[float]] | None = None,
+) -> SampledBatches:
+    """Return batches of sampled neighbourhoods for a model."""
+    layers = sampled_layers(spec)
+    if layers is None:
+        raise InputError(
+            "the neighbourhoods of this model cannot be sampled; those of acm-gcn, acmii-gcn, gcn, "
+            "res-acm, res-acmii, res-gcn and res-sage can (without the structure channel: "
+            "--option with_structure=false)"
+        )
+    inputs = spec.inputs
+    if graph.is_directed and inputs.edge_direction != "given":
+        raise InputError(f"edge_direction={inputs.edge_direction!r} cannot be sampled; use given")
+    panels = FeaturePanels(graph)
+    scale = scale_of(panels, inputs.features, row_normalize=inputs.row_normalize)
+    operator = StreamedOperator.of(graph, kind=inputs.normalization, renormalize=inputs.renormalize)
+    neighbourhoods = Neighbourhoods(
+        operator,
+        panels.arrays(),
+        scale.with_columns(columns),
+        (fanout,) * layers,
+        threads=usable_threads(),
+    )
+    if isinstance(graph, DiskGraph):
+        return SampledBatches(neighbourhoods, scratch=scratch_of(graph))
+    whole = GraphInputs.from_graph(graph, inputs)
+    return SampledBatches(neighbourhoods, whole=whole)
+
+
+def scratch_of(graph: DiskGraph) -> Path:
+    """Return a folder for what exact predictions put aside."""
+    given = os.environ.get(CHANNELS_VARIABLE)
+    return graph.folder if given is None else Path(given)

@@ -1,0 +1,1 @@
+"""Tables to a graph on disk, with bounded memory: nodes, then runs of edges, then sorted parts."""
