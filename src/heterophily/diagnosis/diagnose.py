@@ -201,8 +201,7 @@ def _entries(graph: Graph) -> int:
 def _undefined(metrics: MetricValues) -> list[str]:
     """Return one sentence per reason why metrics are undefined."""
     names: dict[str, list[str]] = {}
-    for name, reason in metrics.reasons.items():
-        why = reason.partition(" is undefined: ")[2] or reason
+    for name, why in metrics.causes.items():
         names.setdefault(why, []).append(name.replace("_", " "))
     return [f"Undefined, as {why}: {', '.join(found)}." for why, found in names.items()]
 

@@ -15,7 +15,7 @@ from heterophily.metrics.catalog import METRICS
 from heterophily.page.document import document
 from heterophily.page.document import fragment as with_style
 from heterophily.page.svg import Chart, Labels, figure, strip
-from heterophily.page.table import Cell, number, table
+from heterophily.page.table import TableCell, number, table
 from heterophily.page.text import printable, safe
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def stand_part(diagnosis: Diagnosis) -> str:
 
 def metrics_part(diagnosis: Diagnosis) -> str:
     """Return the metrics as a table, each on a line from 0 to 1 among the known datasets."""
-    rows: list[Sequence[Cell | str]] = []
+    rows: list[Sequence[TableCell | str]] = []
     for name, value in diagnosis.metrics.values.items():
         others = {dataset: values[name] for dataset, values in known_metrics().items()}
         text = "undefined" if value is None else f"{value:.3f}"
@@ -131,9 +131,9 @@ def metrics_part(diagnosis: Diagnosis) -> str:
         symbol = f"<span class='dim'>{safe(metric.symbol)}</span>"
         rows.append(
             [
-                Cell(f"{safe(metric.title)} {symbol}"),
+                TableCell(f"{safe(metric.title)} {symbol}"),
                 number(value, text),
-                Cell(strip(value, others)),
+                TableCell(strip(value, others)),
             ]
         )
     return table(["metric", "value", "from 0 to 1; grey: the paper's ten datasets"], rows)
@@ -141,13 +141,13 @@ def metrics_part(diagnosis: Diagnosis) -> str:
 
 def types_part(diagnosis: Diagnosis) -> str:
     """Return each type of edges by itself, as a table."""
-    rows: list[Sequence[Cell | str]] = [list(signal.row()) for signal in diagnosis.types]
+    rows: list[Sequence[TableCell | str]] = [list(signal.row()) for signal in diagnosis.types]
     return table(list(HEADINGS), rows)
 
 
 def probe_part(probe: Probe) -> str:
     """Return what each source of information knows, and a picture of what it adds."""
-    rows: list[Sequence[Cell | str]] = [list(row) for row in source_rows(probe)]
+    rows: list[Sequence[TableCell | str]] = [list(row) for row in source_rows(probe)]
     heading = f"<p>Held-out {safe(score_title(probe))} of classifiers on each source:</p>"
     return (
         gains_chart(probe)

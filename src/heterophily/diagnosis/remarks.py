@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from heterophily.data.graph import Graph
+from heterophily.data.wording import count
 from heterophily.diagnosis.probe_columns import has_features
 from heterophily.errors import InputError
 from heterophily.metrics.aggregation_similarity import aggregation_similarity, feature_similarity
+from heterophily.metrics.diversification_limits import alike_after_diversification
 
 if TYPE_CHECKING:
     from heterophily.diagnosis.verdict import Verdict
@@ -24,7 +26,7 @@ def metric_remarks(graph: Graph, metrics: MetricValues, verdict: Verdict) -> lis
     """Return a sentence for each printed metric that a reader could take for another verdict."""
     return [
         told
-        for remark in (_bias, _similarity, _variant, _informative_but_little)
+        for remark in (_bias, _similarity, _variant, _informative_but_little, _alike)
         if (told := remark(graph, metrics, verdict))
     ]
 
@@ -89,6 +91,24 @@ def _variant(graph: Graph, metrics: MetricValues, verdict: Verdict) -> str:
         f"S_agg(ÂX) {aggregated:.2f} and S_agg(X) {raw:.2f} are of the features as given. With "
         f"rows that sum to 1, as in the paper's tables, they are {scaled:.2f} and "
         f"{scaled_raw:.2f}: the order is the other way round."
+    )
+
+
+def _alike(graph: Graph, metrics: MetricValues, verdict: Verdict) -> str:
+    """The paper's limitation: classes that differ from their neighbours in the same way."""
+    if verdict.kind == "homophilic" or graph.num_classes < 3:
+        return ""
+    pairs = alike_after_diversification(graph)
+    if not pairs:
+        return ""
+    names = graph.class_names or tuple(str(number) for number in range(graph.num_classes))
+    first = pairs[0]
+    more = f" (and {count(len(pairs) - 1, 'more pair')} of classes)" if len(pairs) > 1 else ""
+    return (
+        f"Diversification (the high-pass channel) cannot tell {names[first.first]} from "
+        f"{names[first.second]}{more} by the classes around them: both have mostly "
+        f"{names[first.shared]} around, so they differ from their neighbours in the same way. Only "
+        "their features can separate them."
     )
 
 

@@ -127,7 +127,7 @@ class Evidence:
         return _step(-away / self.chance.homophily_error, medium=-2.0, high=-3.0)
 
     @property
-    def _told(self) -> tuple[Shuffled, ...]:
+    def _informative(self) -> tuple[Shuffled, ...]:
         """Label informativeness of labelled edges, and of classes predicted for neighbours."""
         found = [] if self.chance is None else [self.chance.informativeness]
         if self.probe is not None and self.probe.predicted is not None:
@@ -137,12 +137,12 @@ class Evidence:
     @property
     def is_informative(self) -> bool:
         """Whether a neighbour's class tells something about a node's class, beyond chance."""
-        return any(found.is_real(INFORMATIVE_FROM) for found in self._told)
+        return any(found.is_real(INFORMATIVE_FROM) for found in self._informative)
 
     @property
     def most_informative(self) -> float:
         """How large label informativeness may be where it was not found, at most."""
-        return min((f.corrected + 2 * f.spread for f in self._told), default=1.0)
+        return min((f.corrected + 2 * f.spread for f in self._informative), default=1.0)
 
     @property
     def may_be_informative(self) -> bool:
@@ -152,7 +152,7 @@ class Evidence:
     def how_sure_informative(self) -> Strength:
         """How sure the answer is, yes or no."""
         if self.is_informative:
-            return _by_p(min(f.p_value for f in self._told if f.is_real(INFORMATIVE_FROM)))
+            return _by_p(min(f.p_value for f in self._informative if f.is_real(INFORMATIVE_FROM)))
         return _step(self.most_informative, medium=0.05, high=0.02)
 
 

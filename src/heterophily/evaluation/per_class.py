@@ -18,11 +18,9 @@ def confusion_of(labels: Labels, probabilities: Probabilities) -> NDArray[np.int
     >>> confusion_of(np.array([0, 1, 1]), np.array([[0.9, 0.1], [0.6, 0.4], [0.2, 0.8]])).tolist()
     [[1, 0], [1, 1]]
     """
-    from sklearn.metrics import confusion_matrix
-
-    classes = np.arange(probabilities.shape[1])
-    found = confusion_matrix(labels, probabilities.argmax(1), labels=classes)
-    return np.asarray(found, dtype=np.int64)
+    size = probabilities.shape[1]
+    places = labels * size + probabilities.argmax(1)
+    return np.bincount(places, minlength=size * size).reshape(size, size)
 
 
 @dataclass(frozen=True, slots=True)

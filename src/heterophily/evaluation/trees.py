@@ -196,6 +196,6 @@ def _as_input(features: Any) -> Any:
 
 
 def _single(values: NDArray[Any]) -> NDArray[np.float32]:
-    if values.dtype == np.float64:
-        values = np.clip(values, -LARGEST, LARGEST)
+    if values.size and not (values.min() >= -LARGEST and values.max() <= LARGEST):
+        values = np.clip(values, -LARGEST, LARGEST)  # NaN stays: trees take it as missing
     return np.asarray(values, dtype=np.float32)

@@ -80,7 +80,7 @@ def filter_signal(
     for _ in range(max(hops)):
         moved.append(operator(moved[-1]))
     return [
-        _combined(channel.filter, signal, moved[count])
+        combined(channel.filter, signal, moved[count])
         for channel, count in zip(channels, hops, strict=True)
     ]
 
@@ -127,7 +127,7 @@ def _filtered(
         for place, found in zip(members, products, strict=True):
             moved[place] = found
     return [
-        _combined(channel.filter, before, after, reuse=reuse)
+        combined(channel.filter, before, after, reuse=reuse)
         for channel, before, after in zip(channels, signals, moved, strict=True)
     ]
 
@@ -137,7 +137,7 @@ def _transposed(matrix: SparseMatrix, signals: Sequence[Tensor]) -> list[Tensor]
     return [product(signal, matrix, is_transposed=True) for signal in signals]
 
 
-def _combined(filter: Filter, signal: Tensor, aggregated: Tensor, *, reuse: bool = False) -> Tensor:
+def combined(filter: Filter, signal: Tensor, aggregated: Tensor, *, reuse: bool = False) -> Tensor:
     """Return ``identity * signal + aggregate * aggregated``, without needless arithmetic.
 
     ``reuse`` allows writing into ``aggregated``: fresh memory costs more than the arithmetic.

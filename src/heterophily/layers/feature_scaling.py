@@ -97,7 +97,7 @@ class ColumnScale:
         """Return the scale that :meth:`to_dict` wrote; refuse anything else."""
         try:
             center, spread = (np.array(data[key], np.float64) for key in ("center", "spread"))
-        except (LookupError, TypeError, ValueError) as error:
+        except (LookupError, TypeError, ValueError, OverflowError) as error:
             raise InputError(f"the scale of the columns is damaged ({error})") from error
         is_sound = np.isfinite(center).all() and np.isfinite(spread).all() and (spread > 0).all()
         if center.ndim != 1 or center.shape != spread.shape or not is_sound:

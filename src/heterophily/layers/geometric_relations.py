@@ -66,6 +66,23 @@ def geometric_operators(structure: Propagation) -> tuple[Propagation, ...]:
     itself. Degrees are those of the graph with loops. Nodes without an edge have no place in the
     plane and no neighbours there.
     """
+    return _operators(structure, counts_plane=False)
+
+
+@derived
+def geometric_operators_of_both(structure: Propagation) -> tuple[Propagation, ...]:
+    """Return the nine operators with degrees that count neighbours on the graph or in the plane.
+
+    A node that is a neighbour in both counts once, as in the released program.
+    """
+    return _operators(structure, counts_plane=True)
+
+
+DEGREES = {"graph": geometric_operators, "both": geometric_operators_of_both}
+"""Which neighbours the degrees count."""
+
+
+def _operators(structure: Propagation, *, counts_plane: bool) -> tuple[Propagation, ...]:
     pattern = pattern_of(structure)
     num_nodes = pattern.shape[0]
     degree = np.diff(pattern.indptr)
@@ -77,6 +94,11 @@ def geometric_operators(structure: Propagation) -> tuple[Propagation, ...]:
         (rows, columns),
         (np.concatenate([pairs[:, 0], pairs[:, 1]]), np.concatenate([pairs[:, 1], pairs[:, 0]])),
     ]
+    if counts_plane:
+        ends = [np.concatenate(sides) for sides in zip(*places, strict=True)]
+        joined = sp.csr_array((np.ones(len(ends[0])), tuple(ends)), shape=pattern.shape)
+        joined.sum_duplicates()
+        degree = np.diff(joined.indptr)
     root = 1.0 / np.sqrt(degree + 1.0)
     nodes = np.arange(num_nodes)
     groups = []

@@ -28,6 +28,19 @@ if TYPE_CHECKING:
     from heterophily.data.graph import Graph
 
 
+@dataclass(frozen=True, slots=True)
+class GraphTraits:
+    """What options may leave to the graph: the kind of its features, the types of its edges."""
+
+    features: FeatureKind
+    edge_types: tuple[str, ...]
+
+    @classmethod
+    def of(cls, graph: Graph) -> GraphTraits:
+        """Look at a graph."""
+        return cls(feature_kind(graph), graph.type_names)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InputOptions:
     """How a graph becomes tensors.
@@ -52,6 +65,9 @@ class InputOptions:
     edge_direction
         Of a directed graph: a node hears those it points to (``"given"``), those that point to it
         (``"reversed"``), or both. An undirected graph stays as it is.
+    edge_types
+        Names of the types of edges that are prepared one by one beside all edges together; None:
+        those of the graph.
     """
 
     normalization: Literal["random-walk", "symmetric"] = "random-walk"
@@ -60,9 +76,12 @@ class InputOptions:
     with_structure: bool = False
     edge_direction: EdgeDirection = "given"
     features: Literal["auto"] | FeatureKind = "auto"
+    edge_types: tuple[str, ...] | None = ()
 
     def __post_init__(self) -> None:
         """Refuse an unknown normalisation, direction or kind of features."""
+        if self.edge_types is not None:
+            object.__setattr__(self, "edge_types", tuple(self.edge_types))
         if self.normalization not in NORMALIZATIONS:
             raise InputError(
                 f"normalization={self.normalization!r}; choose {' or '.join(NORMALIZATIONS)}"
@@ -77,17 +96,42 @@ class InputOptions:
                 f"features={self.features!r}; choose one of auto, {', '.join(FEATURE_KINDS)}"
             )
 
+    @property
+    def open_names(self) -> tuple[str, ...]:
+        """Names of the options that are left to the graph."""
+        is_open = {"features": self.features == "auto", "edge_types": self.edge_types is None}
+        return tuple(name for name, found in is_open.items() if found)
+
     def on(self, graph: Graph) -> InputOptions:
-        """Return the same options with what ``"auto"`` means on a graph."""
-        return self if self.features != "auto" else replace(self, features=feature_kind(graph))
+        """Return the same options with what is left to the graph."""
+        if not self.open_names:
+            return self
+        traits = GraphTraits.of(graph)
+        return replace(self, **{name: getattr(traits, name) for name in self.open_names})
+
+
+@dataclass(frozen=True, eq=False)
+class LayerStep:
+    """What one layer sees of a sampled neighbourhood.
+
+    The nodes of the step come in an order in which those that the next layer needs are the first
+    ``num_targets``; ``operator`` (n, n) has entries in their rows alone.
+    """
+
+    operator: Propagation
+    num_targets: int
 
 
 @dataclass(frozen=True, eq=False)
 class GraphInputs:
     """The tensors of one graph: features, Â and, if asked for, A. Only read by models.
 
+    ``typed`` holds Â of each type of edges that was asked for.
+
     ``features`` are sparse when at most a quarter of them is nonzero; ``columns`` is the scale of
-    numbers; ``remarks`` tells what a user should know about the preparation.
+    numbers; ``remarks`` tells what a user should know about the preparation. ``steps``, if there
+    are any, are those of a sampled neighbourhood, one for each layer: a layer asks for its inputs
+    by :meth:`at` and returns what :meth:`kept` leaves of its output.
 
     >>> from heterophily.data.graph import Graph
     >>> graph = Graph.from_edges([0, 1], [1, 2], labels=[0, 0, 1])
@@ -103,6 +147,22 @@ class GraphInputs:
     num_features: int
     remarks: tuple[str, ...] = ()
     columns: ColumnScale | None = None
+    typed: tuple[Propagation, ...] = ()
+    steps: tuple[LayerStep, ...] = ()
+
+    def at(self, layer: int) -> GraphInputs:
+        """Return the inputs of a layer, counted from 0: these, or one step of a sample."""
+        if not self.steps:
+            return self
+        if layer >= len(self.steps):
+            raise InputError(
+                f"layer {layer + 1} asks for neighbours, but {len(self.steps)} layers were sampled"
+            )
+        return replace(self, operator=self.steps[layer].operator, steps=self.steps[layer:][:1])
+
+    def kept(self, state: Tensor) -> Tensor:
+        """Return the rows (n, H) that the next layer needs: all, but in a step of a sample."""
+        return state[: self.steps[0].num_targets] if self.steps else state
 
     @classmethod
     def from_graph(
@@ -136,9 +196,11 @@ class GraphInputs:
         adjacency = graph.adjacency
         if graph.is_directed:
             adjacency = turned(adjacency, options.edge_direction)
-        operator = normalized_adjacency(
-            adjacency, kind=options.normalization, renormalize=options.renormalize
-        )
+        normalization: dict[str, Any] = {
+            "kind": options.normalization, "renormalize": options.renormalize
+        }  # fmt: skip
+        operator = normalized_adjacency(adjacency, **normalization)
+        parts = _typed_adjacencies(graph, options)
         tensors: SparseFeatures | Tensor
         if sp.issparse(features):
             tensors = SparseFeatures.from_scipy(features, dtype=dtype, device=device)
@@ -155,4 +217,29 @@ class GraphInputs:
             num_features=int(features.shape[1]),
             remarks=remarks,
             columns=columns if options.features == "numbers" else None,
+            typed=tuple(
+                Propagation.from_scipy(
+                    normalized_adjacency(part, **normalization), dtype=dtype, device=device
+                )
+                for part in parts
+            ),
         )
+
+
+def _typed_adjacencies(graph: Graph, options: InputOptions) -> list[sp.csr_array]:
+    """Return A of each type; a type without an edge in this graph has an empty one."""
+    wanted = options.edge_types or ()
+    unknown = [name for name in graph.type_names if name not in wanted]
+    if wanted and (unknown or graph.edge_types is None):
+        found = f"edges of type {unknown[0]!r}" if unknown else "no types of edges"
+        raise InputError(
+            f"{graph.name} has {found}; the types that the model knows are {', '.join(wanted)} "
+            "(name their column with --edge-type)"
+        )
+    parts = []
+    for name in wanted:
+        part = sp.csr_array(graph.adjacency.shape, dtype=graph.adjacency.dtype)
+        if graph.edge_types is not None and name in graph.type_names:
+            part = graph.edge_types.matrix(name)
+        parts.append(turned(part, options.edge_direction) if graph.is_directed else part)
+    return parts

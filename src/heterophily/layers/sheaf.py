@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,6 +46,17 @@ class SheafLaplacian:
         repeated = signal.repeat(1, stalk, 1)  # (N, d * d, K)
         products = weighted_sum(self.transport.flatten(1), repeated, self.edges)
         return products.view(-1, stalk, stalk, signal.shape[2]).sum(2)
+
+
+def fixed_laplacian(signs: Sequence[float], edges: Edges) -> SheafLaplacian:
+    r"""Build the operators :math:`\tilde D^{-1/2} (D - s A) \tilde D^{-1/2}`, one for each sign s.
+
+    With s = 1 it is the Laplacian of the graph itself (a high pass), with s = -1 the Laplacian
+    without signs (a low pass). Each acts on one dimension of a signal (N, number of signs, K).
+    """
+    degree = edges.matrix.indptr.diff().to(edges.values.dtype).unsqueeze(1)
+    transport = edges.values.new_tensor(signs).expand(edges.num_edges, -1)
+    return SheafLaplacian(transport, degree, (degree + 1.0).rsqrt(), edges)
 
 
 def _blocks_times(blocks: Tensor, signal: Tensor) -> Tensor:

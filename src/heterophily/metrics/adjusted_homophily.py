@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from heterophily.data.graph import Graph
-from heterophily.errors import InputError
+from heterophily.errors import UndefinedError
 from heterophily.metrics.label_counts import label_counts, need_edges, need_labels
+from heterophily.metrics.statistics import LabelStatistics
 
 
-def adjusted_homophily(graph: Graph) -> float:
+def adjusted_homophily(graph: Graph | LabelStatistics) -> float:
     r"""Edge homophily corrected for chance, at most 1 (Platonov et al. 2023, "Characterizing
     Graph Datasets for Node Classification").
 
@@ -29,7 +30,7 @@ def adjusted_homophily(graph: Graph) -> float:
     pairs = counts.edge_ends / counts.edge_ends.sum()
     expected = float(pairs.sum(axis=1) @ pairs.sum(axis=0))
     if np.isclose(expected, 1.0, rtol=0.0, atol=1e-12):
-        raise InputError(
-            f"adjusted homophily of {graph.name!r} is undefined: all edges lie within one class"
+        raise UndefinedError(
+            f"adjusted homophily of {graph.name!r}", "all edges lie within one class"
         )
     return float((np.trace(pairs) - expected) / (1.0 - expected))

@@ -6,10 +6,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from heterophily.data.graph import Graph
+from heterophily.errors import InputError
 from heterophily.filters.filter import LOW, Filter
 from heterophily.filters.normalization import Normalization
 from heterophily.metrics.class_means import ClassMeans, compared_nodes, label_class_means
 from heterophily.metrics.consistency import LABEL_TOLERANCE, Verdict, is_consistent, share
+from heterophily.metrics.label_counts import need_labels
+from heterophily.metrics.statistics import LabelStatistics
 
 _NAME = "aggregation homophily"
 
@@ -31,7 +34,7 @@ def _means(
 
 
 def aggregation_homophily(
-    graph: Graph,
+    graph: Graph | LabelStatistics,
     *,
     filter: Filter = LOW,
     normalization: Normalization = "random-walk",
@@ -54,12 +57,18 @@ def aggregation_homophily(
     >>> aggregation_homophily(bipartite)
     1.0
     """
+    if isinstance(graph, LabelStatistics):
+        need_labels(graph, _NAME, classes=2)
+        plain = filter == LOW and normalization == "random-walk" and renormalize
+        if not plain or ties != "consistent" or nodes is not None:
+            raise InputError(f"{_NAME} of {graph.name!r}: statistics have the default options only")
+        return graph.consistent[0] / graph.consistent[1]
     means = _means(graph, nodes, filter, normalization, renormalize)
     return share(is_consistent(means, tolerance=LABEL_TOLERANCE, ties=ties), means)
 
 
 def modified_aggregation_homophily(
-    graph: Graph,
+    graph: Graph | LabelStatistics,
     *,
     filter: Filter = LOW,
     normalization: Normalization = "random-walk",

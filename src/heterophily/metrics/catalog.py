@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from heterophily.data.interchange import GraphLike, as_graph
-from heterophily.errors import InputError, lookup
+from heterophily.errors import InputError, UndefinedError, lookup
 from heterophily.metrics.adjusted_homophily import adjusted_homophily
 from heterophily.metrics.aggregation_homophily import (
     aggregation_homophily,
@@ -17,6 +17,7 @@ from heterophily.metrics.class_homophily import class_homophily
 from heterophily.metrics.diversification import diversification_distinguishability
 from heterophily.metrics.edge_homophily import edge_homophily
 from heterophily.metrics.feature_edge_similarity import generalized_edge_homophily
+from heterophily.metrics.feature_homophily import feature_homophily
 from heterophily.metrics.label_informativeness import label_informativeness
 from heterophily.metrics.metric import Metric
 from heterophily.metrics.neighbourhoods import (
@@ -25,6 +26,7 @@ from heterophily.metrics.neighbourhoods import (
     structural_homophily,
 )
 from heterophily.metrics.node_homophily import node_homophily
+from heterophily.metrics.statistics import LabelStatistics
 from heterophily.metrics.unbiased_homophily import unbiased_homophily
 from heterophily.metrics.walks import effective_homophily, two_hop_homophily
 
@@ -176,6 +178,18 @@ _TABLE = (
         is_brief=False,
         is_linear=False,
     ),
+    Metric(
+        "feature_homophily",
+        "h_F",
+        feature_homophily,
+        "h_F = mean over columns x of argmin_ω Σ_v ((x − ω A x/ρ)_v − its mean in the class of v)²",
+        "how strongly features depend on the neighbours' beyond the class",
+        needs="features",
+        range=_SIGNED,
+        origin="Zheng et al. 2024",
+        is_brief=False,
+        is_linear=False,
+    ),
 )
 METRICS: dict[str, Metric] = {metric.name: metric for metric in _TABLE}
 """Every metric by name; each is called with a graph."""
@@ -186,20 +200,27 @@ LINEAR: tuple[str, ...] = tuple(metric.name for metric in _TABLE if metric.is_li
 
 @dataclass(frozen=True, slots=True)
 class MetricValues:
-    """Metrics of one graph: a value each, or None and the reason why it is undefined."""
+    """Metrics of one graph: a value each, or None and the reason why it is undefined.
+
+    ``reasons`` are sentences that name metric and graph, ``causes`` what is the same for several.
+    """
 
     values: dict[str, float | None]
     reasons: dict[str, str]
+    causes: dict[str, str] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> float | None:
         """Return one value by its name."""
         return lookup(self.values, "metric", name)
 
 
-def compute_metrics(graph: GraphLike, *, names: Iterable[str] | None = None) -> MetricValues:
+def compute_metrics(
+    graph: GraphLike | LabelStatistics, *, names: Iterable[str] | None = None
+) -> MetricValues:
     """Compute several metrics (by default :data:`LINEAR`) of one graph; edges are counted once.
 
     An undefined metric does not stop the others: its value is None, and ``reasons`` says why.
+    Statistics that a collector delivered take the place of a graph for all label metrics.
 
     >>> from heterophily.data.graph import Graph
     >>> graph = Graph.from_edges([0, 1], [1, 2], labels=[0, 0, 1])
@@ -207,13 +228,19 @@ def compute_metrics(graph: GraphLike, *, names: Iterable[str] | None = None) -> 
     >>> result["edge_homophily"], result.reasons["feature_similarity"]
     (0.5, "feature similarity of 'graph' is undefined: the graph has no features")
     """
-    graph = as_graph(graph)
+    counted = graph if isinstance(graph, LabelStatistics) else as_graph(graph)
     values: dict[str, float | None] = {}
     reasons: dict[str, str] = {}
+    causes: dict[str, str] = {}
     for name in LINEAR if names is None else names:
         metric = lookup(METRICS, "metric", name)
         try:
-            values[name] = metric(graph)
+            if isinstance(counted, LabelStatistics) and metric.needs == "features":
+                raise UndefinedError(
+                    f"{metric.title} of {counted.name!r}", "features were not collected"
+                )
+            values[name] = metric(counted)
         except InputError as error:
             values[name], reasons[name] = None, str(error)
-    return MetricValues(values, reasons)
+            causes[name] = error.why if isinstance(error, UndefinedError) else str(error)
+    return MetricValues(values, reasons, causes)

@@ -7,9 +7,10 @@ from numpy.typing import NDArray
 
 from heterophily.data.graph import Graph
 from heterophily.metrics.label_counts import label_counts, need_edges, need_labels
+from heterophily.metrics.statistics import LabelStatistics
 
 
-def class_compatibility(graph: Graph) -> NDArray[np.float64]:
+def class_compatibility(graph: Graph | LabelStatistics) -> NDArray[np.float64]:
     r"""Share of the edges of class k that lead to class l, (C, C) (Zhu et al. 2021).
 
     .. math:: H_{kl} = \frac{(Z^\top A Z)_{kl}}{\sum_m (Z^\top A Z)_{km}}

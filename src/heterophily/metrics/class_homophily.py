@@ -6,9 +6,10 @@ import numpy as np
 
 from heterophily.data.graph import Graph
 from heterophily.metrics.label_counts import class_sizes, label_counts, need_edges, need_labels
+from heterophily.metrics.statistics import LabelStatistics
 
 
-def class_homophily(graph: Graph) -> float:
+def class_homophily(graph: Graph | LabelStatistics) -> float:
     r"""Excess of same-class neighbours over class shares, averaged over classes (Eq. 3).
 
     .. math:: H_\text{class} = \frac{1}{C-1} \sum_k \Bigl[h_k - \frac{n_k}{N}\Bigr]_+, \qquad

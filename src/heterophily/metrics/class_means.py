@@ -20,12 +20,12 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from heterophily.data.graph import Graph
-from heterophily.engine.edges import label_means
-from heterophily.errors import InputError
+from heterophily.errors import InputError, UndefinedError
 from heterophily.filters.filter import Filter
 from heterophily.filters.normalization import Normalization, NormalizedAdjacency
 from heterophily.metrics.label_counts import label_counts, need_labels, one_hot_labels
 from heterophily.metrics.neighbour_classes import count_threads
+from heterophily.native.edges import label_means
 
 _LARGEST = 1e30  # of a feature; beyond it similarities could be infinite
 _WIDE = 1e5  # times that one row may be longer than another under the plain bound
@@ -62,9 +62,9 @@ def compared_nodes(graph: Graph, nodes: ArrayLike | None, metric: str) -> NDArra
         )
     mask = mask & graph.is_labelled
     if np.unique(graph.labels[mask]).size < 2:
-        raise InputError(
-            f"{metric} of {graph.name!r} is undefined: it compares classes, and the compared nodes "
-            "have fewer than two"
+        raise UndefinedError(
+            f"{metric} of {graph.name!r}",
+            "it compares classes, and the compared nodes have fewer than two",
         )
     return mask
 
@@ -127,7 +127,7 @@ def label_dots(
     own_mean: NDArray[np.float64],
     other_mean: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return with NumPy what :func:`~heterophily.engine.edges.label_means` does natively.
+    """Return with NumPy what :func:`~heterophily.native.edges.label_means` does natively.
 
     The values of unlabelled nodes mean nothing.
     """
@@ -156,12 +156,12 @@ def feature_class_means(
     """Return the class means of S(F, X); X may have each row divided by its L1 norm."""
     features = graph.features
     if features is None:
-        raise InputError(f"{metric} of {graph.name!r} is undefined: the graph has no features")
+        raise UndefinedError(f"{metric} of {graph.name!r}", "the graph has no features")
     features = _in_range(features)
     norms, row_scale = _row_norms(features, normalize_features)
     if not norms[is_compared].any():
-        raise InputError(
-            f"{metric} of {graph.name!r} is undefined: the features of all labelled nodes are zero"
+        raise UndefinedError(
+            f"{metric} of {graph.name!r}", "the features of all labelled nodes are zero"
         )
     operator = None
     if filter.aggregate:

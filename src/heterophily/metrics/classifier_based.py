@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.stats import ttest_ind
 
 from heterophily.data.graph import Graph
-from heterophily.errors import InputError, lookup
+from heterophily.errors import UndefinedError, lookup
 from heterophily.filters.normalization import normalized_adjacency
 from heterophily.metrics.label_counts import need_labels
 
@@ -122,8 +122,8 @@ def classifier_metric(
     ask = lookup(CLASSIFIERS, "classifier", classifier)
     need_labels(graph, "the classifier metric", classes=2)
     if graph.features is None or graph.num_features == 0:
-        raise InputError(
-            f"the classifier metric of {graph.name!r} is undefined: the graph has no features"
+        raise UndefinedError(
+            f"the classifier metric of {graph.name!r}", "the graph has no features"
         )
     labelled = np.flatnonzero(graph.is_labelled)
     operator = normalized_adjacency(graph.adjacency)
@@ -134,9 +134,9 @@ def classifier_metric(
         cut = round(_TRAIN * rows.size)
         train, test = np.arange(cut), np.arange(cut, rows.size)
         if test.size == 0 or np.unique(labels[train]).size < 2:
-            raise InputError(
-                f"the classifier metric of {graph.name!r} is undefined: {labelled.size} labelled "
-                "nodes are too few to train and test"
+            raise UndefinedError(
+                f"the classifier metric of {graph.name!r}",
+                f"{labelled.size} labelled nodes are too few to train and test",
             )
         columns = {
             "aggregated": _dense(operator[rows] @ graph.features),

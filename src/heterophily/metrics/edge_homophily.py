@@ -8,12 +8,13 @@ import numpy as np
 
 from heterophily.data.graph import Graph
 from heterophily.errors import InputError
-from heterophily.metrics.label_counts import label_counts, need_edges, need_labels
+from heterophily.metrics.label_counts import class_sizes, label_counts, need_edges, need_labels
+from heterophily.metrics.statistics import LabelStatistics
 
 SelfLoopRule = Literal["given", "every-node"]
 
 
-def edge_homophily(graph: Graph, *, self_loops: SelfLoopRule = "given") -> float:
+def edge_homophily(graph: Graph | LabelStatistics, *, self_loops: SelfLoopRule = "given") -> float:
     r"""Share of edges whose two ends have the same label (Eq. 3).
 
     .. math:: H_\text{edge} = |\{(u, v) \in E : z_u = z_v\}| \,/\, |E|
@@ -35,7 +36,7 @@ def edge_homophily(graph: Graph, *, self_loops: SelfLoopRule = "given") -> float
         return float(np.trace(counts.edge_ends) / counts.edge_ends.sum())
     loops = float(counts.totals.class_loops.sum())
     half = 1.0 if graph.is_directed else 0.5
-    added = float(counts.is_labelled.sum())
+    added = float(class_sizes(graph).sum())
     matching = half * (np.trace(counts.class_pairs) - loops)
     edges = half * (counts.class_pairs.sum() - loops)
     return float((matching + added) / (edges + added))

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heterophily.data.graph import UNLABELLED, Graph
-from heterophily.errors import InputError, lookup
+from heterophily.errors import InputError, UndefinedError, lookup
 from heterophily.metrics.catalog import METRICS
 
 LabelUse = Literal["training-only", "all-in-aggregation"]
@@ -20,7 +20,7 @@ _RESAMPLES = 2000
 
 
 @dataclass(frozen=True, eq=False)
-class Estimate:
+class MetricEstimate:
     """A metric over repeated draws of training labels."""
 
     values: NDArray[np.float64]  # (R,), one per draw
@@ -52,8 +52,8 @@ def estimate(
     label_use: LabelUse = "training-only",
     confidence: float = 0.95,
     **options: Any,
-) -> Estimate:
-    """Estimate a metric from random subsets of the labels.
+) -> MetricEstimate:
+    """MetricEstimate a metric from random subsets of the labels.
 
     Each draw keeps the labels of a uniform random ``share`` of the labelled nodes; Â and X stay
     those of the whole graph. Two conventions say what becomes of the other labels:
@@ -76,7 +76,7 @@ def estimate(
     _check(compute, share, repeats, label_use, confidence)
     labelled = np.flatnonzero(graph.is_labelled)
     if labelled.size == 0:
-        raise InputError(f"an estimate for {graph.name!r} is undefined: no node has a label")
+        raise UndefinedError(f"an estimate for {graph.name!r}", "no node has a label")
     size = min(max(round(share * labelled.size), 1), labelled.size)
     values = np.empty(repeats)
     for draw in range(repeats):
@@ -94,7 +94,7 @@ def estimate(
     means = values[rng.integers(0, repeats, (_RESAMPLES, repeats))].mean(axis=1)
     tail = 50.0 * (1.0 - confidence)
     low, high = np.percentile(means, [tail, 100.0 - tail])
-    return Estimate(values, (float(low), float(high)), confidence)
+    return MetricEstimate(values, (float(low), float(high)), confidence)
 
 
 def _check(

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from threading import Lock
+from typing import overload
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -13,10 +14,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from heterophily.data.graph import Graph
-from heterophily.engine.edges import EdgeRows, EdgeTotals, edge_rows, edge_totals
-from heterophily.errors import InputError
+from heterophily.errors import UndefinedError
 from heterophily.filters.normalization import degrees
 from heterophily.metrics.neighbour_classes import count_by_class, count_threads
+from heterophily.metrics.statistics import LabelStatistics
+from heterophily.native.edges import EdgeTotals, NeighbourSums, edge_rows, edge_totals
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +39,7 @@ class LabelCounts:
     is_directed: bool
 
     @cached_property
-    def rows(self) -> EdgeRows:
+    def rows(self) -> NeighbourSums:
         """Sums over the edges of each node."""
         given = (self.adjacency, self.labels, self.num_classes)
         return edge_rows(*given, threads=count_threads(self.adjacency.nnz)) or scipy_rows(*given)
@@ -98,14 +100,22 @@ _SIZES: WeakKeyDictionary[Graph, NDArray[np.int64]] = WeakKeyDictionary()
 _LOCK = Lock()  # of the two dictionaries
 
 
-def label_counts(graph: Graph) -> LabelCounts:
+@overload
+def label_counts(graph: Graph) -> LabelCounts: ...
+@overload
+def label_counts(graph: LabelStatistics) -> LabelStatistics: ...
+def label_counts(graph: Graph | LabelStatistics) -> LabelCounts | LabelStatistics:
     """Return the neighbours of a graph by class; counted once for each graph value.
+
+    Statistics that a collector delivered are returned as they are.
 
     >>> label_counts(Graph.from_edges([0, 1], [1, 2], labels=[0, 0, 1])).neighbours
     array([[1., 0.],
            [1., 1.],
            [1., 0.]])
     """
+    if isinstance(graph, LabelStatistics):
+        return graph
     with _LOCK:
         counts = _CACHE.get(graph)
         if counts is None:  # cheap: what it counts, it counts when asked
@@ -116,14 +126,16 @@ def label_counts(graph: Graph) -> LabelCounts:
     return counts
 
 
-def scipy_rows(adjacency: sp.csr_array, labels: NDArray[np.int64], num_classes: int) -> EdgeRows:
-    """Count with SciPy what :func:`~heterophily.engine.edges.edge_rows` counts natively."""
+def scipy_rows(
+    adjacency: sp.csr_array, labels: NDArray[np.int64], num_classes: int
+) -> NeighbourSums:
+    """Count with SciPy what :func:`~heterophily.native.edges.edge_rows` counts natively."""
     if (adjacency.data != 1).any():
         one_hot = one_hot_labels(labels, num_classes).toarray()
         neighbours = np.asarray(adjacency @ one_hot, dtype=np.float64)
     else:
         neighbours = count_by_class(adjacency, labels, num_classes)
-    return EdgeRows(neighbours, degrees(adjacency))
+    return NeighbourSums(neighbours, degrees(adjacency))
 
 
 def scipy_totals(
@@ -133,7 +145,7 @@ def scipy_totals(
     *,
     neighbours: NDArray[np.float64],
 ) -> EdgeTotals:
-    """Sum with SciPy what :func:`~heterophily.engine.edges.edge_totals` sums natively."""
+    """Sum with SciPy what :func:`~heterophily.native.edges.edge_totals` sums natively."""
     one_hot = one_hot_labels(labels, num_classes)
     chosen = np.flatnonzero(labels >= 0)
     own = neighbours[chosen, labels[chosen]]
@@ -146,8 +158,10 @@ def scipy_totals(
     )
 
 
-def class_sizes(graph: Graph) -> NDArray[np.int64]:
+def class_sizes(graph: Graph | LabelStatistics) -> NDArray[np.int64]:
     """Return the number of labelled nodes of each class, (C,); counted once for each graph."""
+    if isinstance(graph, LabelStatistics):
+        return graph.sizes
     with _LOCK:
         sizes = _SIZES.get(graph)
     if sizes is None:
@@ -168,20 +182,22 @@ def one_hot_labels(
     return sp.csr_array((np.ones(columns.size), columns, indptr), (labels.size, num_classes))
 
 
-def need_labels(graph: Graph, metric: str, *, classes: int = 1) -> None:
+def need_labels(graph: Graph | LabelStatistics, metric: str, *, classes: int = 1) -> None:
     """Refuse a graph with fewer labelled classes than a metric needs."""
     present = np.count_nonzero(class_sizes(graph))
     if present == 0:
-        raise InputError(f"{metric} of {graph.name!r} is undefined: no node has a label")
+        raise UndefinedError(f"{metric} of {graph.name!r}", "no node has a label")
     if present < classes:
-        raise InputError(
-            f"{metric} of {graph.name!r} is undefined: it compares classes, and every labelled "
-            "node has the same class"
+        raise UndefinedError(
+            f"{metric} of {graph.name!r}",
+            "it compares classes, and every labelled node has the same class",
         )
 
 
-def need_edges(counts: LabelCounts, graph: Graph, metric: str) -> None:
+def need_edges(
+    counts: LabelCounts | LabelStatistics, graph: Graph | LabelStatistics, metric: str
+) -> None:
     """Refuse a graph in which no edge joins two labelled nodes."""
     if not counts.class_pairs.any():
-        why = "it has no edge" if graph.adjacency.nnz == 0 else "no edge joins two labelled nodes"
-        raise InputError(f"{metric} of {graph.name!r} is undefined: {why}")
+        why = "it has no edge" if graph.num_edges == 0 else "no edge joins two labelled nodes"
+        raise UndefinedError(f"{metric} of {graph.name!r}", why)

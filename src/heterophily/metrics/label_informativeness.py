@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heterophily.data.graph import Graph
-from heterophily.errors import InputError
+from heterophily.errors import UndefinedError
 from heterophily.metrics.label_counts import label_counts, need_edges, need_labels
+from heterophily.metrics.statistics import LabelStatistics
 
 
 def _entropy(shares: NDArray[np.float64]) -> float:
@@ -15,7 +16,7 @@ def _entropy(shares: NDArray[np.float64]) -> float:
     return float(-(positive * np.log(positive)).sum())
 
 
-def label_informativeness(graph: Graph) -> float:
+def label_informativeness(graph: Graph | LabelStatistics) -> float:
     r"""Share of the uncertainty of a label that a neighbour's label removes, in [0, 1]
     (LI_edge of Platonov et al. 2023).
 
@@ -32,8 +33,8 @@ def label_informativeness(graph: Graph) -> float:
     pairs = counts.edge_ends / counts.edge_ends.sum()
     source = _entropy(pairs.sum(axis=1))
     if source == 0.0:
-        raise InputError(
-            f"label informativeness of {graph.name!r} is undefined: all edges start in one class"
+        raise UndefinedError(
+            f"label informativeness of {graph.name!r}", "all edges start in one class"
         )
     mutual = source + _entropy(pairs.sum(axis=0)) - _entropy(pairs)
     return min(max(mutual / source, 0.0), 1.0)

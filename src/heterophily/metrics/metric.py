@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from heterophily.data.graph import Graph
+from heterophily.metrics.statistics import LabelStatistics
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +49,8 @@ class Metric:
     is_brief: bool = True
     is_linear: bool = True
 
-    def __call__(self, graph: Graph, **options: Any) -> float:
-        """Return the value for a graph."""
+    def __call__(self, graph: Graph | LabelStatistics, **options: Any) -> float:
+        """Return the value for a graph, or from its statistics."""
         return self.function(graph, **options)
 
     @property

@@ -7,24 +7,26 @@ from numpy.typing import NDArray
 
 from heterophily.data.graph import Graph
 from heterophily.metrics.label_counts import label_counts, need_edges, need_labels
+from heterophily.metrics.statistics import LabelStatistics, NeighbourhoodSums
 
 
-def _shares(graph: Graph, name: str) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return class shares among the labelled neighbours, (n, C), and the classes, (n,).
+def neighbourhood_sums(graph: Graph | LabelStatistics, name: str) -> NeighbourhoodSums:
+    """Return the sums that the metrics of neighbourhoods need; ``name`` is for a refusal.
 
     Nodes without a label or without a labelled neighbour are left out.
     """
     need_labels(graph, name, classes=2)
+    if isinstance(graph, LabelStatistics):
+        need_edges(graph, graph, name)
+        return graph.neighbourhoods
     counts = label_counts(graph)
     need_edges(counts, graph, name)
     chosen = np.flatnonzero(counts.is_labelled & (counts.any_class > 0))
-    return (
-        counts.neighbours[chosen] / counts.any_class[chosen, None],
-        graph.labels[chosen],
-    )
+    shares = counts.neighbours[chosen] / counts.any_class[chosen, None]
+    return NeighbourhoodSums.of_rows(shares, graph.labels[chosen], graph.num_classes)
 
 
-def neighbourhood_identifiability(graph: Graph) -> float:
+def neighbourhood_identifiability(graph: Graph | LabelStatistics) -> float:
     r"""How far neighbourhoods of a class have a pattern of their own, in [0, 1]; 0 is the clearest
     (Chen et al. 2023, "Exploiting neighbor effect").
 
@@ -39,18 +41,16 @@ def neighbourhood_identifiability(graph: Graph) -> float:
     >>> neighbourhood_identifiability(bipartite)
     0.0
     """
-    shares, labels = _shares(graph, "neighbourhood identifiability")
-    present = np.unique(labels)
+    sums = neighbourhood_sums(graph, "neighbourhood identifiability")
     total = 0.0
-    for k in present:
-        rows = shares[labels == k]
-        roots = np.sqrt(np.maximum(np.linalg.eigvalsh(rows.T @ rows), 0.0))
+    for k in np.flatnonzero(sums.nodes):
+        roots = np.sqrt(np.maximum(np.linalg.eigvalsh(sums.grams[k]), 0.0))
         roots = roots[roots > 1e-9 * roots.max()] / roots.sum()
-        total += rows.shape[0] * float(-(roots * np.log(roots)).sum())
-    return max(total / labels.size / float(np.log(graph.num_classes)), 0.0)
+        total += int(sums.nodes[k]) * float(-(roots * np.log(roots)).sum())
+    return max(total / int(sums.nodes.sum()) / float(np.log(graph.num_classes)), 0.0)
 
 
-def cross_class_neighbourhood_similarity(graph: Graph) -> NDArray[np.float64]:
+def cross_class_neighbourhood_similarity(graph: Graph | LabelStatistics) -> NDArray[np.float64]:
     r"""Mean cosine of the neighbourhoods of a node of class k and one of class l, (C, C)
     (Ma et al. 2022, "Is homophily a necessity for graph neural networks?").
 
@@ -63,15 +63,12 @@ def cross_class_neighbourhood_similarity(graph: Graph) -> NDArray[np.float64]:
     >>> cross_class_neighbourhood_similarity(bipartite).tolist()
     [[1.0, 0.0], [0.0, 1.0]]
     """
-    shares, labels = _shares(graph, "cross class neighbourhood similarity")
-    unit = shares / np.linalg.norm(shares, axis=1, keepdims=True)
-    means = np.zeros((graph.num_classes, graph.num_classes))
-    np.add.at(means, labels, unit)
-    means /= np.maximum(np.bincount(labels, minlength=graph.num_classes), 1)[:, None]
+    sums = neighbourhood_sums(graph, "cross class neighbourhood similarity")
+    means = sums.units / np.maximum(sums.nodes, 1)[:, None]
     return np.asarray(means @ means.T)
 
 
-def neighbourhood_contrast(graph: Graph) -> float:
+def neighbourhood_contrast(graph: Graph | LabelStatistics) -> float:
     r"""How much more alike neighbourhoods are within classes than between them, in [-1, 1].
 
     .. math:: \frac{1}{C} \sum_k s(k, k) - \frac{1}{C (C - 1)} \sum_{k \ne l} s(k, l)
@@ -92,7 +89,7 @@ def neighbourhood_contrast(graph: Graph) -> float:
     return within - between
 
 
-def structural_homophily(graph: Graph) -> float:
+def structural_homophily(graph: Graph | LabelStatistics) -> float:
     r"""How little neighbourhoods differ within a class, at most 1
     (Zheng et al. 2024, arXiv 2406.18854, the structural part of Tri-Hom).
 
@@ -106,8 +103,8 @@ def structural_homophily(graph: Graph) -> float:
     >>> structural_homophily(bipartite)
     1.0
     """
-    shares, labels = _shares(graph, "structural homophily")
+    sums = neighbourhood_sums(graph, "structural homophily")
     count = graph.num_classes
     largest = np.sqrt((1 - 1 / count) / count)
-    spreads = [shares[labels == k].std(axis=0).mean() for k in np.unique(labels)]
+    spreads = [sums.spreads[k].mean() for k in np.flatnonzero(sums.nodes)]
     return float(1.0 - np.mean(spreads) / largest)

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from heterophily.data.graph import Graph
 from heterophily.metrics.label_counts import label_counts, need_edges, need_labels
+from heterophily.metrics.statistics import LabelStatistics
 
 
 def node_homophily_values(graph: Graph) -> NDArray[np.float64]:
@@ -27,7 +28,7 @@ def node_homophily_values(graph: Graph) -> NDArray[np.float64]:
     return values
 
 
-def node_homophily(graph: Graph) -> float:
+def node_homophily(graph: Graph | LabelStatistics) -> float:
     r"""Mean share of a node's neighbours that have its label (Eq. 3).
 
     .. math:: H_\text{node} = \frac{1}{|V|} \sum_v |\{u \in N_v : z_u = z_v\}| \,/\, d_v

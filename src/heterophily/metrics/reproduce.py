@@ -40,7 +40,7 @@ _TIED = {
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class MetricComparison:
     """One printed value beside ours."""
 
     metric: str
@@ -116,14 +116,14 @@ def check_datasets(names: Iterable[str] | None) -> tuple[str, ...]:
 
 def compare_values(
     datasets: Iterable[str] | None = None, *, data_folder: str | Path | None = None
-) -> Iterator[Comparison]:
+) -> Iterator[MetricComparison]:
     """Compute both metric tables again, dataset by dataset, with the variants that match."""
     load = _loader(data_folder)
     for dataset in check_datasets(datasets):
         graphs = _Graphs(load, dataset)
         for metric, published in _printed(dataset, "statistics", "additional"):
             variant = paper_variant(metric, dataset)
-            yield Comparison(
+            yield MetricComparison(
                 metric=metric,
                 dataset=dataset,
                 published=published,

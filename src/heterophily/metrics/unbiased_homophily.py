@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from heterophily.data.graph import Graph
-from heterophily.errors import InputError
+from heterophily.errors import UndefinedError
 from heterophily.metrics.label_counts import label_counts, need_edges, need_labels
+from heterophily.metrics.statistics import LabelStatistics
 
 
-def unbiased_homophily(graph: Graph) -> float:
+def unbiased_homophily(graph: Graph | LabelStatistics) -> float:
     r"""Homophily that does not depend on how many classes there are, nor on their sizes, in [-1, 1]
     (Mironov and Prokhorenkova 2024, arXiv 2412.09663).
 
@@ -31,7 +32,7 @@ def unbiased_homophily(graph: Graph) -> float:
     upper = np.triu_indices(pairs.shape[0], 1)
     expected, found = np.outer(within, within)[upper].sum(), pairs[upper].sum()
     if expected + found == 0.0:
-        raise InputError(
-            f"unbiased homophily of {graph.name!r} is undefined: all edges lie within one class"
+        raise UndefinedError(
+            f"unbiased homophily of {graph.name!r}", "all edges lie within one class"
         )
     return float((expected - found) / (expected + found))

@@ -10,8 +10,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from heterophily.data.graph import Graph
-from heterophily.errors import InputError
+from heterophily.errors import InputError, UndefinedError
 from heterophily.metrics.label_counts import need_labels, one_hot_labels
+from heterophily.metrics.statistics import LabelStatistics
 
 
 def _without_loops(graph: Graph) -> sp.csr_array:
@@ -22,7 +23,7 @@ def _without_loops(graph: Graph) -> sp.csr_array:
     return adjacency
 
 
-def two_hop_homophily(graph: Graph) -> float:
+def two_hop_homophily(graph: Graph | LabelStatistics) -> float:
     r"""Share of walks of two edges, from a node to another one, whose ends have one label.
 
     .. math:: H_2 = \frac{|\{(u, w, v) : u \ne v, z_u = z_v\}|}{|\{(u, w, v) : u \ne v\}|},
@@ -36,6 +37,23 @@ def two_hop_homophily(graph: Graph) -> float:
     1.0
     """
     need_labels(graph, "two hop homophily")
+    matching, walks = _two_hop_walks(graph)
+    if walks <= 0.0:
+        raise UndefinedError(
+            f"two hop homophily of {graph.name!r}", "no walk of two edges joins two labelled nodes"
+        )
+    return matching / walks
+
+
+def _two_hop_walks(graph: Graph | LabelStatistics) -> tuple[float, float]:
+    """Return the walks between two labelled nodes whose ends have one label, and all of them."""
+    if isinstance(graph, LabelStatistics):
+        if graph.walks is None:
+            raise UndefinedError(
+                f"two hop homophily of {graph.name!r}",
+                "walks of a directed graph are counted in memory only",
+            )
+        return graph.walks
     adjacency = _without_loops(graph)
     one_hot = one_hot_labels(graph.labels, graph.num_classes)
     ahead = np.asarray((adjacency @ one_hot).toarray())
@@ -44,12 +62,7 @@ def two_hop_homophily(graph: Graph) -> float:
     # Walks back to where they began: u -> w -> u.
     back = float(known @ (adjacency.multiply(adjacency.T) @ np.ones(graph.num_nodes)))
     walks = float(behind.sum(axis=1) @ ahead.sum(axis=1)) - back
-    if walks <= 0.0:
-        raise InputError(
-            f"two hop homophily of {graph.name!r} is undefined: no walk of two edges joins two "
-            "labelled nodes"
-        )
-    return (float((behind * ahead).sum()) - back) / walks
+    return float((behind * ahead).sum()) - back, walks
 
 
 PATHS = (
@@ -87,15 +100,15 @@ def path_homophily(graph: Graph, path: Sequence[str]) -> float:
     ends: NDArray[np.float64] = np.asarray(reached, np.float64)
     chosen = np.flatnonzero((graph.labels >= 0) & (ends.sum(axis=1) > 0))
     if chosen.size == 0:
-        raise InputError(
-            f"path homophily of {graph.name!r} is undefined: no path {' then '.join(path)} joins "
-            "two labelled nodes"
+        raise UndefinedError(
+            f"path homophily of {graph.name!r}",
+            f"no path {' then '.join(path)} joins two labelled nodes",
         )
     own = ends[chosen, graph.labels[chosen]] / ends[chosen].sum(axis=1)
     return float(own.mean())
 
 
-def effective_homophily(graph: Graph) -> float:
+def effective_homophily(graph: Graph | LabelStatistics) -> float:
     r"""Largest :func:`path_homophily` over paths of one and two edges, in [0, 1]
     (Rossi et al. 2023).
 
@@ -110,6 +123,11 @@ def effective_homophily(graph: Graph) -> float:
     1.0
     """
     need_labels(graph, "effective homophily")
+    if isinstance(graph, LabelStatistics):
+        raise UndefinedError(
+            f"effective homophily of {graph.name!r}",
+            "paths of two edges are followed in memory only",
+        )
     paths = PATHS if graph.is_directed else (("out",), ("out", "out"))
     found = []
     for path in paths:
@@ -118,7 +136,7 @@ def effective_homophily(graph: Graph) -> float:
         except InputError:
             continue  # nothing lies this way: another path decides
     if not found:
-        raise InputError(
-            f"effective homophily of {graph.name!r} is undefined: no edge joins two labelled nodes"
+        raise UndefinedError(
+            f"effective homophily of {graph.name!r}", "no edge joins two labelled nodes"
         )
     return max(found)

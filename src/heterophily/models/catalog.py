@@ -79,6 +79,8 @@ def _paper_models() -> dict[str, ModelSpec]:
 
 
 TABLE_1_PARTS = ("low,high", "low,identity", "sum")
+WHOLE_MIXERS = ("sum", "scalar")
+"""Ablations that keep every channel and mix otherwise."""
 _UNI_CHANNEL = {"acm-gcn": "gcn", "acm-sgc-1": "sgc-1"}  # Table 1 calls them "ACM-.. w/ LP"
 
 
@@ -86,9 +88,9 @@ class ModelTable(Mapping[str, ModelSpec]):
     """The models by name; ``name[parts]`` is the ablation that keeps only these parts.
 
     ``acm-gcn[low,high]`` has these channels, ``acm-gcn[sum]`` all of them without adaptive
-    mixing. Iteration gives the models of the paper, its baselines, later models and the rows of the
-    paper's Table 1;
-    other combinations of parts are found as well.
+    mixing, ``acm-gcn[scalar]`` all of them with one weight for each, shared by all nodes.
+    Iteration gives the models of the paper, its baselines, later models and the rows of the paper's
+    Table 1; other combinations of parts are found as well.
 
     >>> MODELS["acm-gcn[low,identity]"].options.channels
     ('low', 'identity')
@@ -139,13 +141,14 @@ appendix on implementation); use acm-gcnii
     def _ablation(self, base: str, text: str) -> ModelSpec:
         spec = self._models[base]
         parts = [part.strip() for part in text.split(",")]
-        if parts == ["sum"]:
-            return spec.with_options(mixer="sum")
+        if len(parts) == 1 and parts[0] in WHOLE_MIXERS:
+            return spec.with_options(mixer=parts[0])
         for part in parts:
-            lookup({**CHANNELS, "sum": None}, f"part of {base}", part)
-        if len(set(parts)) < len(parts) or "sum" in parts or "structure" in parts:
+            lookup({**CHANNELS, **dict.fromkeys(WHOLE_MIXERS)}, f"part of {base}", part)
+        if len(set(parts)) < len(parts) or {*WHOLE_MIXERS, "structure"} & set(parts):
             raise InputError(
-                f"model '{base}[{text}]': give distinct channels out of low, high, identity, or sum"
+                f"model '{base}[{text}]': give distinct channels out of low, high, identity, or "
+                "sum, or scalar"
             )
         return spec.with_options(channels=tuple(parts))
 

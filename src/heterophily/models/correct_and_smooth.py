@@ -13,11 +13,11 @@ from torch import Tensor, nn
 from heterophily.layers.feature_mlp import FeatureMlp
 from heterophily.layers.inputs import GraphInputs
 from heterophily.layers.propagation import Propagation
+from heterophily.learning.learner import Learned, Lesson
+from heterophily.learning.result import History
 from heterophily.models.baseline import BaselineOptions, Card, check_positive, check_share
 from heterophily.models.label_propagation import KnowsLabels, clamped, spread
 from heterophily.models.options import check_count
-from heterophily.training.learner import Learned, Lesson
-from heterophily.training.result import History
 
 LARGEST_SCALE = 1000.0  # beyond it a node's propagated error is too small to be scaled
 

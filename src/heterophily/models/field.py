@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from heterophily.layers.inputs import InputOptions
+from heterophily.models.acm_sign import AcmSign, AcmSignOptions
 from heterophily.models.correct_and_smooth import CorrectAndSmooth, CorrectAndSmoothOptions
 from heterophily.models.fsgnn import Fsgnn, FsgnnOptions
 from heterophily.models.label_propagation import LabelPropagation, LabelPropagationOptions
@@ -14,6 +15,7 @@ from heterophily.models.residual import DirectedNetwork, ResidualNetwork, Residu
 from heterophily.models.sgformer import Sgformer, SgformerOptions
 from heterophily.models.spec import ModelSpec
 from heterophily.models.trees import TreesModel, TreesOptions
+from heterophily.models.typed import TypedNetwork, TypedOptions
 
 # Counts are taken as they are: rows are not divided by their sum.
 WALK = InputOptions(row_normalize=False)  # random walk on A + I, as in the ACM paper
@@ -21,6 +23,8 @@ SYMMETRIC = replace(WALK, normalization="symmetric")
 LOOPLESS = replace(SYMMETRIC, renormalize=False)
 MEAN = replace(WALK, renormalize=False)  # mean over the neighbours
 STRUCTURE = replace(WALK, with_structure=True)  # A itself too
+
+TYPED = InputOptions(edge_types=None)  # as ACM-GCN; the graph says which types it has
 
 AS_GIVEN = replace(STRUCTURE, features="as-given")  # trees do not care for scales
 
@@ -46,6 +50,9 @@ FIELD = {
     "dir-gcn": _directed("dir-gcn"),
     "dir-sage": _directed("dir-sage"),
     "dir-acm": _directed("dir-acm"),
+    "acm-sign": ModelSpec(AcmSign, AcmSignOptions(), WALK),
+    "dir-acm-sign": ModelSpec(AcmSign, AcmSignOptions(directions="both"), STRUCTURE),
+    "typed-acm": ModelSpec(TypedNetwork, TypedOptions(), TYPED),
     "fsgnn": ModelSpec(Fsgnn, FsgnnOptions(), replace(SYMMETRIC, with_structure=True)),
     "orderedgnn": ModelSpec(OrderedGnn, OrderedGnnOptions(), MEAN),
     "polynormer": ModelSpec(Polynormer, PolynormerOptions(), SYMMETRIC),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import torch
 from torch import Tensor, nn
@@ -11,12 +11,12 @@ from torch import Tensor, nn
 from heterophily.layers.channel_linear import Block, channel_products
 from heterophily.layers.dropout import dropout
 from heterophily.layers.feature_mlp import drop_features
-from heterophily.layers.geometric_relations import GROUPS, geometric_operators
+from heterophily.layers.geometric_relations import DEGREES, GROUPS
 from heterophily.layers.initialization import initialize
 from heterophily.layers.inputs import GraphInputs
 from heterophily.layers.propagation import Propagation
 from heterophily.models.baseline import BaselineOptions, Card
-from heterophily.models.options import check_count
+from heterophily.models.options import check_choice, check_count
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,15 +29,20 @@ class GeomGcnOptions(BaselineOptions):
         Columns of each of the nine groups of neighbours.
     depth
         Number of layers.
+    degrees
+        What d counts: ``"graph"``, a node's neighbours on the graph (the paper: "the degree of node
+        v in the graph"); ``"both"``, its neighbours on the graph or in the plane (the program).
     """
 
     hidden: int = 16
     depth: int = 2
+    degrees: Literal["graph", "both"] = "graph"
 
     def __post_init__(self) -> None:
         """Check every value once."""
         super().__post_init__()
         check_count("depth", self.depth)
+        check_choice("degrees", self.degrees, tuple(DEGREES))
 
 
 class GeomGcnLayer(nn.Module):
@@ -65,7 +70,8 @@ class GeomGcn(nn.Module):
         paper="Pei et al. 2020, Geom-GCN, section 3 (Geom-GCN-I: Isomap)",
         cost="O(nnz(X) H + E H); once per graph O(N + E) for the plane",
         departs="Isomap on 100 landmarks, so that no N x N matrix of distances is needed; the "
-        "radius keeps the number of pairs at that of the edges",
+        "radius keeps the number of pairs at that of the edges; degrees as in the program are an "
+        "option (`degrees`)",
     )
 
     def __init__(
@@ -82,7 +88,7 @@ class GeomGcn(nn.Module):
     def forward(self, inputs: GraphInputs) -> Tensor:
         """Return the logits (N, C)."""
         assert inputs.structure is not None
-        operators = geometric_operators(inputs.structure)
+        operators = DEGREES[self.options.degrees](inputs.structure)
         rate, training = self.options.dropout, self.training
         features = drop_features(inputs.features, self.options.input_rate, training=training)
         groups: Tensor = self.layers[0](features, operators)

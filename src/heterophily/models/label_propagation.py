@@ -13,9 +13,9 @@ from torch import Tensor, nn
 from heterophily.errors import InputError
 from heterophily.layers.inputs import GraphInputs
 from heterophily.layers.propagation import Propagation
+from heterophily.learning.learner import Learned, Lesson
 from heterophily.models.baseline import Card, check_share
 from heterophily.models.options import check_count
-from heterophily.training.learner import Learned, Lesson
 
 PULL = 1e-6  # weight of the class shares beside propagated labels: decides where no label arrives
 

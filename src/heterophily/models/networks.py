@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from functools import partial
+from typing import Protocol, runtime_checkable
 
 import torch
 from torch import Tensor, nn
@@ -49,8 +51,26 @@ class NodeClassifier(nn.Module):
         return found
 
 
+@runtime_checkable
+class RowWise(Protocol):
+    """A network that may see each node by itself, through channels that are computed once."""
+
+    @property
+    def row_channels(self) -> tuple[str, ...] | None:
+        """The channels that it sees; None when it must look at neighbours again."""
+        ...
+
+    def on_rows(
+        self, blocks: Mapping[str, Tensor], *, weights: list[Tensor] | None = None
+    ) -> Tensor:
+        """Return the logits (n, C) of some nodes from their channels, (n, F) each."""
+        ...
+
+
 class StackNetwork(NodeClassifier):
     """GCN, MLP, SGC and their ACM twins: layers one after the other."""
+
+    backbone: Stack
 
     def __init__(
         self, options: StackOptions, *, num_nodes: int, num_features: int, num_classes: int
@@ -67,6 +87,17 @@ class StackNetwork(NodeClassifier):
                 FeatureLinear, bias=options.residual_bias, initialization=options.initialization
             ),
         )
+
+    @property
+    def row_channels(self) -> tuple[str, ...] | None:
+        """The channels through which single nodes are seen: SGC, MLP and ACM-SGC."""
+        return self.backbone.row_channels
+
+    def on_rows(
+        self, blocks: Mapping[str, Tensor], *, weights: list[Tensor] | None = None
+    ) -> Tensor:
+        """Return the logits (n, C) of some nodes from their channels."""
+        return self.backbone.on_rows(blocks, weights=weights)
 
 
 class SnowballNetwork(NodeClassifier):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import Literal
 
@@ -13,9 +14,10 @@ from heterophily.layers.adaptive_mixer import MIX_FEATURES, AdaptiveMixer, MixFe
 from heterophily.layers.channel import PAPER_CHANNELS, Channel, Order, check_order, resolve_channels
 from heterophily.layers.dropout import check_rate
 from heterophily.layers.initialization import BOUNDS, Initialization
+from heterophily.layers.scalar_mixer import ScalarMixer
 from heterophily.layers.sum_mixer import SumMixer
 
-MixerName = Literal["adaptive", "sum"]
+MixerName = Literal["adaptive", "scalar", "sum"]
 Residual = Literal["none", "every-layer", "once"]
 
 
@@ -49,7 +51,9 @@ class ChannelOptions:
     order
         ``"filter-then-activate"`` is ACM, ``"activate-then-filter"`` ACMII.
     mixer
-        ``"adaptive"``, or ``"sum"``: the channels are added (ablation "no mixing").
+        ``"adaptive"``: weights of each node; ``"scalar"``: one weight for each channel, the same
+        for all nodes (the filterbank that the paper compares ACM with); ``"sum"``: the channels are
+        added (ablation "no mixing").
     use_mix_weight, mix_features, mix_scale, temperature, use_layer_norm
         See :class:`~heterophily.layers.adaptive_mixer.AdaptiveMixer`. ``mix_scale=3`` is the
         released code's factor for three channels.
@@ -87,9 +91,9 @@ class ChannelOptions:
         check_rate(self.dropout)
         check_rate(self.input_rate, name="input_dropout")
         object.__setattr__(self, "channels", tuple(self.channels))
-        resolve_channels(self.layer_channels)
+        resolve_channels((*self.channels, *(["structure"] if self.with_structure else ())))
         check_order(self.order)
-        check_choice("mixer", self.mixer, ("adaptive", "sum"))
+        check_choice("mixer", self.mixer, tuple(MIXERS))
         check_choice("mix_features", self.mix_features, MIX_FEATURES)
         check_choice("initialization", self.initialization, tuple(BOUNDS))
         if self.temperature is not None and not self.temperature > 0:
@@ -112,18 +116,7 @@ class ChannelOptions:
 
     def make_mixer(self, width: int) -> nn.Module:
         """Build the mixer of a layer of the given width."""
-        if self.mixer == "sum":
-            return SumMixer()
-        return AdaptiveMixer(
-            width,
-            len(self.layer_channels),
-            use_mix_weight=self.use_mix_weight,
-            features=self.mix_features,
-            use_layer_norm=self.use_layer_norm,
-            temperature=self.temperature,
-            scale=self.mix_scale,
-            initialization=self.initialization,
-        )
+        return MIXERS[self.mixer](self, width)
 
     def make_layer(
         self, in_features: int, out_features: int, *, num_nodes: int, is_output: bool
@@ -139,6 +132,27 @@ class ChannelOptions:
             num_nodes=num_nodes,
             initialization=self.initialization,
         )
+
+
+def _adaptive(options: ChannelOptions, width: int) -> AdaptiveMixer:
+    return AdaptiveMixer(
+        width,
+        len(options.layer_channels),
+        use_mix_weight=options.use_mix_weight,
+        features=options.mix_features,
+        use_layer_norm=options.use_layer_norm,
+        temperature=options.temperature,
+        scale=options.mix_scale,
+        initialization=options.initialization,
+    )
+
+
+MIXERS: Mapping[str, Callable[[ChannelOptions, int], nn.Module]] = {
+    "adaptive": _adaptive,
+    "scalar": lambda options, _: ScalarMixer(len(options.layer_channels), scale=options.mix_scale),
+    "sum": lambda options, _: SumMixer(),
+}
+"""Name -> what mixes the channels of a layer of some options and width."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,7 +20,7 @@ from heterophily.layers.initialization import initialize
 from heterophily.layers.inputs import GraphInputs
 from heterophily.layers.neighbourhoods import pattern_of
 from heterophily.layers.propagation import Propagation
-from heterophily.layers.sheaf import LAPLACIANS, SheafLaplacian, householder
+from heterophily.layers.sheaf import LAPLACIANS, SheafLaplacian, fixed_laplacian, householder
 from heterophily.models.baseline import BaselineOptions, Card
 from heterophily.models.options import check_choice, check_count
 
@@ -41,12 +41,21 @@ class SheafOptions(BaselineOptions):
         Number of diffusion steps, each with a sheaf of its own.
     maps
         Kind of the restriction maps: ``"diagonal"``, ``"orthogonal"`` or ``"general"``.
+    low_pass, high_pass
+        Each adds a dimension to the stalks whose operator is not learned: the Laplacian without
+        signs (:math:`D + A`) and the Laplacian of the graph (:math:`D - A`), both normalised. The
+        released program has them as ``add_lp`` and ``add_hp``.
+    second_linear
+        A second linear map after the first, without activation (``second_linear`` there).
     """
 
     hidden: int = 20
     stalk: int = 3
     depth: int = 2
     maps: Maps = "diagonal"
+    low_pass: bool = False
+    high_pass: bool = False
+    second_linear: bool = False
 
     def __post_init__(self) -> None:
         """Check every value once."""
@@ -56,6 +65,16 @@ class SheafOptions(BaselineOptions):
         check_choice("maps", self.maps, tuple(LAPLACIANS))
         if self.maps != "diagonal" and self.stalk < 2:
             raise InputError(f"stalk={self.stalk}; {self.maps} maps need at least 2 dimensions")
+
+    @property
+    def fixed_signs(self) -> tuple[float, ...]:
+        """The signs of A in the operators that are not learned."""
+        return (-1.0,) * self.low_pass + (1.0,) * self.high_pass
+
+    @property
+    def dimensions(self) -> int:
+        """Dimension of the stalks with those that are not learned."""
+        return self.stalk + len(self.fixed_signs)
 
     @property
     def numbers_per_map(self) -> int:
@@ -91,7 +110,7 @@ class SheafLayer(nn.Module):
     def __init__(self, options: SheafOptions) -> None:
         super().__init__()
         self.options = options
-        stalk, width = options.stalk, options.hidden
+        stalk, width = options.dimensions, options.hidden
         self.learner = nn.Parameter(torch.empty(2, stalk * width, options.numbers_per_map))
         self.left = nn.Parameter(torch.eye(stalk))  # W_1
         self.right = nn.Parameter(nn.init.orthogonal_(torch.empty(width, width)))  # W_2
@@ -104,7 +123,11 @@ class SheafLayer(nn.Module):
         seen = state if is_first else dropout(state, rate, training=training)
         laplacian = self.laplacian(seen, edges)
         signal = self.left @ dropout(state, rate, training=training) @ self.right
-        step: Tensor = (1.0 + torch.tanh(self.epsilon)) * state - elu(laplacian(signal))
+        moved = laplacian(signal[:, : self.options.stalk])
+        if self.options.fixed_signs:
+            fixed = fixed_laplacian(self.options.fixed_signs, edges)
+            moved = torch.cat([moved, fixed(signal[:, self.options.stalk :])], dim=1)
+        step: Tensor = (1.0 + torch.tanh(self.epsilon)) * state - elu(moved)
         return step
 
     def laplacian(self, state: Tensor, edges: Edges) -> SheafLaplacian:
@@ -125,8 +148,8 @@ class SheafDiffusion(nn.Module):
     card: ClassVar[Card] = Card(
         paper="Bodnar et al. 2022, Neural Sheaf Diffusion, the discrete model",
         cost="O(nnz(X) d H + L E d² H), d the stalk dimension (diagonal maps: d in place of d²)",
-        departs="Householder products for O(d); no fixed low- or high-pass stalk dimensions, no "
-        "learned edge weights, no second input map (options of the released program)",
+        departs="Householder products for O(d); no learned edge weights (an option of the released "
+        "program); its own weight decay of the maps (`sheaf_decay`) is `coefficient_weight_decay`",
     )
 
     def __init__(
@@ -134,10 +157,18 @@ class SheafDiffusion(nn.Module):
     ) -> None:
         super().__init__()
         self.options = options
-        columns = options.stalk * options.hidden
+        columns = options.dimensions * options.hidden
         self.input = FeatureLinear(num_features, columns, bias=True, initialization="glorot")
+        self.second: FeatureLinear | None = None
+        if options.second_linear:
+            self.second = FeatureLinear(columns, columns, bias=True, initialization="glorot")
         self.layers = nn.ModuleList(SheafLayer(options) for _ in range(options.depth))
         self.output = FeatureLinear(columns, num_classes, bias=True, initialization="glorot")
+
+    @property
+    def filter_coefficients(self) -> tuple[nn.Parameter, ...]:
+        """What the maps are made of; it may have a weight decay of its own (``sheaf_decay``)."""
+        return tuple(layer.learner for layer in self.layers if isinstance(layer, SheafLayer))
 
     def forward(self, inputs: GraphInputs) -> Tensor:
         """Return the logits (N, C)."""
@@ -146,7 +177,9 @@ class SheafDiffusion(nn.Module):
         edges = edges_of(_loopless(inputs.structure))
         features = drop_features(inputs.features, options.input_rate, training=training)
         hidden = dropout(elu(self.input(features)), options.dropout, training=training)
-        state = hidden.view(-1, options.stalk, options.hidden)
+        if self.second is not None:
+            hidden = self.second(hidden)
+        state = hidden.view(-1, options.dimensions, options.hidden)
         for place, layer in enumerate(self.layers):
             state = layer(state, edges, is_first=place == 0)
         logits: Tensor = self.output(state.flatten(1))

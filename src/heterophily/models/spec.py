@@ -10,7 +10,7 @@ from typing import Any
 from torch import nn
 
 from heterophily.errors import InputError
-from heterophily.layers.inputs import GraphInputs, InputOptions
+from heterophily.layers.inputs import GraphInputs, GraphTraits, InputOptions
 
 ALIASES = {"layers": "depth", "lambda": "lambda_"}
 """Other names of options: the paper's "# layers", and a word that Python reserves."""
@@ -63,8 +63,12 @@ class ModelSpec:
         )
 
     def on(self, graph: Any) -> ModelSpec:
-        """Return the model with what its inputs leave to the graph (``features="auto"``)."""
-        return replace(self, inputs=self.inputs.on(graph))
+        """Return the model with what it leaves to the graph."""
+        return self.given(GraphTraits.of(graph)) if self.inputs.open_names else self
+
+    def given(self, traits: GraphTraits) -> ModelSpec:
+        """Return the model with what it leaves to a graph of these traits."""
+        return self.with_options(**{name: getattr(traits, name) for name in self.inputs.open_names})
 
     def build(self, *, num_nodes: int, num_features: int, num_classes: int) -> nn.Module:
         """Build the network; its weights are drawn from PyTorch's global generator."""

@@ -52,7 +52,8 @@ Every name below works in `heterophily train NAME GRAPH`, in `heterophily.train(
 
 N nodes, E edges, nnz(X) nonzero features, H hidden columns, C classes, L layers, K powers.
 Parameters are counted for the sizes of texas (183 nodes, 1,703 features, 5 classes) with the
-default options.
+default options. `heterophily models --cost GRAPH` counts parameters and the operations of one pass
+on a graph; for GCN and ACM-GCN they are those of the paper's complexity section.
 "ACM" says how a model gets adaptive channel mixing; `acm(layer)` is the wrapper of docs/layers.md.
 
 This page is generated: `python -m heterophily.models.table > docs/models.md`, then

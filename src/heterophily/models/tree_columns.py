@@ -36,14 +36,28 @@ def _degree(inputs: GraphInputs) -> Any:
     return inputs.structure.matrix.to_scipy().sum(axis=1).reshape(-1, 1)
 
 
+def _neighbour_degree(inputs: GraphInputs) -> Any:
+    """Return the mean of log(1 + degree) over each node's neighbours, (N, 1); 0 without any.
+
+    It tells nodes that deal with hubs (shops, popular pages) from those that do not.
+    """
+    degree = _degree(inputs)
+    around = inputs.structure.matrix.to_scipy() @ np.log1p(degree)  # type: ignore[union-attr]
+    return around / np.where(degree > 0, degree, 1.0)
+
+
 COLUMNS: Mapping[str, Callable[[Any, GraphInputs], Any]] = {
     "own": lambda features, inputs: features,
     "low": _low,
     "high": lambda features, inputs: features - _low(features, inputs),
     "low-2": partial(_low, hops=2),
     "degree": lambda features, inputs: _degree(inputs),
+    "neighbour-degree": lambda features, inputs: _neighbour_degree(inputs),
 }
-"""Blocks of columns: X, ÂX, X - ÂX, Â²X and the degree."""
+"""Blocks of columns: X, ÂX, X - ÂX, Â²X, the degree, and the mean degree of neighbours."""
+
+SINGLE = ("degree", "neighbour-degree")
+"""Blocks of one column each; the others have one for each feature."""
 
 
 def columns_of(
@@ -72,7 +86,7 @@ def column_names(kept: Sequence[int], blocks: Sequence[str]) -> list[tuple[str, 
     """Return block and feature number of each column, in the order of :func:`columns_of`."""
     names: list[tuple[str, int | None]] = []
     for block in blocks:
-        numbers: Sequence[int | None] = [None] if block == "degree" else kept
+        numbers: Sequence[int | None] = [None] if block in SINGLE else kept
         names += [(block, number) for number in numbers]
     return names
 

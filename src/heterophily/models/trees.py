@@ -15,12 +15,12 @@ from heterophily.errors import InputError
 from heterophily.evaluation.trees import TreeOptions, Trees, fit_trees
 from heterophily.layers.fitted import Fitted
 from heterophily.layers.inputs import GraphInputs
+from heterophily.learning.learner import Learned, Lesson
+from heterophily.learning.result import History
 from heterophily.models.baseline import Card, check_positive, check_share
 from heterophily.models.options import check_choice, check_count
 from heterophily.models.tree_columns import COLUMNS, column_names, columns_of, telling_features
 from heterophily.models.tree_labels import FOLDS, draw_folds, label_columns
-from heterophily.training.learner import Learned, Lesson
-from heterophily.training.result import History
 
 SMALLEST = 1e-12  # probability of a class that trees have never seen, so that its log is finite
 
@@ -33,7 +33,7 @@ class TreesOptions:
     ----------
     columns
         Blocks of columns, keys of :data:`~heterophily.models.tree_columns.COLUMNS`: ``"own"`` X,
-        ``"low"`` ÂX, ``"high"`` X - ÂX, ``"low-2"`` Â²X, ``"degree"``.
+        ``"low"`` ÂX, ``"high"`` X - ÂX, ``"low-2"`` Â²X, ``"degree"``, ``"neighbour-degree"``.
     most_features
         Of more features, trees see those that tell the classes of training nodes apart best.
     with_labels
@@ -123,9 +123,9 @@ class TreesModel(Fitted):
             table[train],
             lesson.labels[train],
             num_classes=self.num_classes,
-            options=self.options.settings(most_rounds=lesson.config.max_epochs),
+            options=self.options.settings(most_rounds=lesson.max_epochs),
             validation=(table[held], lesson.labels[held]),
-            weights=lesson.node_weights[train] if lesson.config.is_weighted else None,
+            weights=lesson.node_weights[train] if lesson.is_weighted else None,
             with_curves=True,
             seed=lesson.seed % 2**31,
         )

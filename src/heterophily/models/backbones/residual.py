@@ -69,9 +69,9 @@ class ResidualBlock(nn.Module):
 
     def forward(self, state: Tensor, inputs: GraphInputs, weights: list[Tensor] | None) -> Tensor:
         """Map (N, H) to (N, H)."""
-        gathered = self.convolution(self.norm(state), inputs, weights=weights)
+        gathered = inputs.kept(self.convolution(self.norm(state), inputs, weights=weights))
         change = dropout(self.feed_forward(gathered), self.dropout, training=self.training)
-        return state + change
+        return inputs.kept(state) + change
 
 
 class Residual(nn.Module):
@@ -123,8 +123,9 @@ class Residual(nn.Module):
         features = drop_features(inputs.features, self.input_dropout, training=self.training)
         state = gelu(dropout(self.input(features), self.dropout, training=self.training))
         states = []
-        for block in self.blocks:
-            state = block(state, inputs, weights)
+        for place, block in enumerate(self.blocks):
+            state = block(state, inputs.at(place), weights)
             states.append(state)
-        logits: Tensor = self.output(self.norm(self.jump(states)))
+        seen = [each[: state.shape[0]] for each in states]
+        logits: Tensor = self.output(self.norm(self.jump(seen)))
         return logits

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
-from typing import Protocol
+from operator import attrgetter
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor, nn
 
 from heterophily.layers.channel_linear import Block, Source
 from heterophily.layers.dropout import dropout
+from heterophily.layers.extraction import combined
 from heterophily.layers.feature_linear import FeatureLinear
 from heterophily.layers.inputs import GraphInputs
 from heterophily.layers.propagation import Propagation
@@ -23,7 +25,7 @@ class Layer(Protocol):
     def __call__(
         self,
         source: Source,
-        operator: Propagation,
+        operator: Any,
         structure: Propagation | None,
         *,
         weights: list[Tensor] | None,
@@ -51,7 +53,8 @@ class Stack(nn.Module):
 
     where the hidden layers share :math:`W_X` and the logits (no outer ReLU) have their own. With
     ``"once"``, the released code, the second layer sees
-    :math:`\text{Dropout}(H^1) + \text{Dropout}(H_X)`.
+    :math:`\text{Dropout}(H^1) + \text{Dropout}(H_X)`. ``operator_of`` says what of the inputs the
+    layers get: by default Â.
     """
 
     def __init__(
@@ -64,10 +67,12 @@ class Stack(nn.Module):
         output_relu: bool = False,
         residual: str = "none",
         make_residual: Callable[[int, int], FeatureLinear] = FeatureLinear,
+        operator_of: Callable[[GraphInputs], Any] = attrgetter("operator"),
     ) -> None:
         super().__init__()
         self.dropout, self.input_dropout = dropout, input_dropout
         self.output_relu, self.residual = output_relu, residual
+        self.operator_of = operator_of
         pairs = list(pairwise(widths))
         self.layers = nn.ModuleList(
             make_layer(before, after, is_output=place == len(pairs))
@@ -89,11 +94,67 @@ class Stack(nn.Module):
         output: Tensor
         last = len(self.layers) - 1
         for place, layer in enumerate(self.layers):
-            output = layer(state, inputs.operator, inputs.structure, weights=weights)
+            here = inputs.at(place)
+            mixed = layer(state, self.operator_of(here), here.structure, weights=weights)
+            output = here.kept(mixed)
             if place < last:
                 if not getattr(layer, "is_nonnegative", False):
                     output = torch.relu(output)
                 state = self._hidden(output, shared, is_first=place == 0)
+        if self.output_relu:
+            output = torch.relu(output)
+        if self.output_residual is not None:
+            own = torch.relu(self.output_residual(features))
+            output = output + own[: output.shape[0]]
+        return output
+
+    @property
+    def row_channels(self) -> tuple[str, ...] | None:
+        """The channels of X that the network sees a node through; None if it looks further.
+
+        Names of :class:`~heterophily.channels.recipe.ChannelName`: the first layer filters X, so
+        that its filters can be applied once and for all, and no later layer filters again.
+        """
+        first, *later = [getattr(layer, "channels", None) for layer in self.layers]
+        is_linear = getattr(self.layers[0], "order", "") == "filter-then-activate"
+        if first is None or any(channel.source == "structure" for channel in first):
+            return None
+        is_filtered = any(channel.filter.aggregate for channel in first)
+        if is_filtered and not (is_linear or not self.layers[0].activate):
+            return None
+        if any(each is None or any(c.filter.aggregate for c in each) for each in later):
+            return None
+        hops = sorted({channel.hops for channel in first if channel.filter.aggregate})
+        return ("own", *(f"low-{count}" for count in hops))
+
+    def on_rows(
+        self, blocks: Mapping[str, Tensor], *, weights: list[Tensor] | None = None
+    ) -> Tensor:
+        """Return the logits (n, C) of some nodes from their :attr:`row_channels`, (n, F) each.
+
+        The same function as :meth:`forward`. Dropout of the input falls on the filtered features
+        instead of on X.
+        """
+        rate, training = self.input_dropout, self.training
+        layers: list[Any] = list(self.layers)
+        first, *later = layers
+        channels = []
+        for channel in first.channels:
+            moved = blocks[f"low-{channel.hops}"] if channel.filter.aggregate else blocks["own"]
+            block = combined(channel.filter, blocks["own"], moved)
+            channels.append(dropout(block, rate, training=training))
+        output = _mixed(first, channels, weights)
+        residuals = (self.hidden_residual, self.output_residual)
+        features = None
+        if any(residual is not None for residual in residuals):
+            features = dropout(blocks["own"], rate, training=training)
+        shared = (
+            None if self.hidden_residual is None else torch.relu(self.hidden_residual(features))
+        )
+        for place, layer in enumerate(later):  # none of them aggregates
+            state = self._hidden(torch.relu(output), shared, is_first=place == 0)
+            channels = [combined(channel.filter, state, state) for channel in layer.channels]
+            output = _mixed(layer, channels, weights)
         if self.output_relu:
             output = torch.relu(output)
         if self.output_residual is not None:
@@ -103,9 +164,20 @@ class Stack(nn.Module):
     def _hidden(self, output: Tensor, shared: Tensor | None, *, is_first: bool) -> Tensor:
         """Add the residual to a hidden layer's output and apply dropout."""
         rate, training = self.dropout, self.training
+        if shared is not None:
+            shared = shared[: output.shape[0]]
         if shared is None or (self.residual == "once" and not is_first):
             return dropout(output, rate, training=training)
         if self.residual == "once":
             kept = dropout(output, rate, training=training)
             return kept + dropout(shared, rate, training=training)
         return dropout(output + shared, rate, training=training)
+
+
+def _mixed(layer: Any, channels: Sequence[Tensor], weights: list[Tensor] | None) -> Tensor:
+    """Map the filtered channels of a layer and mix them, (n, H)."""
+    signals = [channel @ weight for channel, weight in zip(channels, layer.weight, strict=True)]
+    found: Tensor = layer.mixer(
+        [torch.relu(signal) if layer.activate else signal for signal in signals], weights
+    )
+    return found
