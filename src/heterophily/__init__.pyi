@@ -1,3 +1,9 @@
+from heterophily.comparison.compare import compare as compare
+from heterophily.comparison.compare_finished import compare_portraits as compare_portraits
+from heterophily.comparison.portraits import portraits as portraits
+from heterophily.comparison.train import train as train
+from heterophily.comparison.train import train_by_name as train_by_name
+from heterophily.comparison.train_report import TrainReport as TrainReport
 from heterophily.data.catalog import DATASETS as DATASETS
 from heterophily.data.catalog import load as load
 from heterophily.data.catalog import split_sets as split_sets
@@ -40,19 +46,11 @@ from heterophily.errors import MissingExtraError as MissingExtraError
 from heterophily.errors import UnknownNameError as UnknownNameError
 from heterophily.estimators.classifier import AcmClassifier as AcmClassifier
 from heterophily.estimators.folds import GraphKFold as GraphKFold
-from heterophily.experiments.compare import compare as compare
-from heterophily.experiments.compare_finished import compare_portraits as compare_portraits
-from heterophily.experiments.portray import portray as portray
-from heterophily.experiments.runner import run_study as run_study
-from heterophily.experiments.study import study as study
-from heterophily.experiments.train import train as train
-from heterophily.experiments.train import train_by_name as train_by_name
-from heterophily.experiments.train_report import TrainReport as TrainReport
-from heterophily.experiments.tune import tune as tune
 from heterophily.layers.acm_conv import AcmConv as AcmConv
 from heterophily.layers.inputs import GraphInputs as GraphInputs
 from heterophily.layers.inputs import InputOptions as InputOptions
 from heterophily.layers.wrap import acm as acm
+from heterophily.learning.result import FitResult as FitResult
 from heterophily.metrics.adjusted_homophily import adjusted_homophily as adjusted_homophily
 from heterophily.metrics.aggregation_homophily import aggregation_homophily as aggregation_homophily
 from heterophily.metrics.aggregation_homophily import (
@@ -70,11 +68,15 @@ from heterophily.metrics.classifier_based import classifier_metric as classifier
 from heterophily.metrics.diversification import (
     diversification_distinguishability as diversification_distinguishability,
 )
+from heterophily.metrics.diversification_limits import (
+    alike_after_diversification as alike_after_diversification,
+)
 from heterophily.metrics.edge_homophily import edge_homophily as edge_homophily
 from heterophily.metrics.estimates import estimate as estimate
 from heterophily.metrics.feature_edge_similarity import (
     generalized_edge_homophily as generalized_edge_homophily,
 )
+from heterophily.metrics.feature_homophily import feature_homophily as feature_homophily
 from heterophily.metrics.label_informativeness import label_informativeness as label_informativeness
 from heterophily.metrics.metric import Metric as Metric
 from heterophily.metrics.neighbourhoods import (
@@ -87,6 +89,8 @@ from heterophily.metrics.neighbourhoods import (
 from heterophily.metrics.neighbourhoods import structural_homophily as structural_homophily
 from heterophily.metrics.node_homophily import node_homophily as node_homophily
 from heterophily.metrics.node_homophily import node_homophily_values as node_homophily_values
+from heterophily.metrics.similarity import Similarity as Similarity
+from heterophily.metrics.similarity import similarity as similarity
 from heterophily.metrics.unbiased_homophily import unbiased_homophily as unbiased_homophily
 from heterophily.metrics.walks import effective_homophily as effective_homophily
 from heterophily.metrics.walks import path_homophily as path_homophily
@@ -104,10 +108,12 @@ from heterophily.report.write import write_report as write_report
 from heterophily.runs.executors.local import local as local
 from heterophily.runs.stores.base import Store as Store
 from heterophily.runs.stores.url import open_store as open_store
+from heterophily.search.tune import tune as tune
+from heterophily.studies.runner import run_study as run_study
+from heterophily.studies.study import study as study
 from heterophily.training.config import TrainConfig as TrainConfig
 from heterophily.training.fit import fit as fit
-from heterophily.training.replicas import Replica as Replica
+from heterophily.training.replica import Replica as Replica
 from heterophily.training.replicas import fit_replicas as fit_replicas
-from heterophily.training.result import FitResult as FitResult
 
 __all__: list[str]

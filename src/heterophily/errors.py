@@ -17,6 +17,22 @@ class InputError(HeterophilyError, ValueError):
     """A file, row, column, argument or array is not what it should be."""
 
 
+class UndefinedError(InputError):
+    """A quantity has no value on this graph; ``why`` is the reason without the names.
+
+    >>> str(UndefinedError("edge homophily of 'g'", "it has no edge"))
+    "edge homophily of 'g' is undefined: it has no edge"
+    """
+
+    def __init__(self, quantity: str, why: str) -> None:
+        super().__init__(quantity, why)
+        self.quantity, self.why = quantity, why
+
+    def __str__(self) -> str:
+        """Return one sentence."""
+        return f"{self.quantity} is undefined: {self.why}"
+
+
 class UnknownNameError(HeterophilyError, KeyError):
     """A name is not in the table it was looked up in."""
 

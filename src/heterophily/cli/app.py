@@ -19,6 +19,7 @@ from heterophily.cli import (
     figures,
     generate,
     info,
+    models,
     panels,
     paper,
     predict,
@@ -49,6 +50,7 @@ app.command("tune", rich_help_panel=YOUR_GRAPH)(tune.tune)
 app.command("convert", rich_help_panel=YOUR_GRAPH)(convert.convert)
 app.command("generate", rich_help_panel=TRY)(generate.generate)
 app.command("serve", rich_help_panel=TRY)(serve.serve)
+app.command("models", rich_help_panel=TRY)(models.models)
 app.command("info", rich_help_panel=TRY)(info.info)
 app.add_typer(data.app, name="data", rich_help_panel=PAPER)
 figures.add_to(figure.app)

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from heterophily.cli.auto_live import live_leaderboard
 from heterophily.cli.columns import columns_of, print_reading
 from heterophily.cli.train import calibration_text
 from heterophily.cli.trained import kept_facts, predict_command
 from heterophily.errors import InputError
 
 if TYPE_CHECKING:
+    from heterophily.data.graph import Graph
     from heterophily.data.source import GraphSource
-    from heterophily.prediction.auto import AutoResult
     from heterophily.prediction.model import TrainedModel
-
-SHOWN = 8  # candidates in the printed table
+    from heterophily.prediction.result import AutoResult
 
 
 def train_auto(
@@ -32,15 +32,17 @@ def train_auto(
     as_json: bool,
     all_columns: bool,
     store: str | None,
+    executor: str | None,
     how: Mapping[str, Any],
 ) -> None:
     """Run the recipe and print why, what and how good."""
     from heterophily.prediction.auto import auto
     from heterophily.prediction.build import model_of
     from heterophily.prediction.folder import save_model
+    from heterophily.prediction.folds import FOLDS
+    from heterophily.runs.executors.choose import executor_of
     from heterophily.runs.stores.url import open_store
     from heterophily.training.interrupts import terminated_like_interrupted
-    from heterophily.training.progress import progress_bar
 
     graph = source.open()
     if not as_json:
@@ -52,23 +54,20 @@ def train_auto(
     if how["refit"] and splits != "fixed":
         raise InputError("--refit goes with --splits fixed; auto's own folds train on all nodes")
     start = time.monotonic()
+    given = graph.splits if splits == "fixed" else None
+    if not as_json:
+        print(_plan(graph, how))
     with (
         open_store(store) as kept_in,
-        progress_bar(f"auto on {graph.name}, percent of the time") as progress,
+        live_leaderboard(graph.name, FOLDS if given is None else len(given)) as progress,
         terminated_like_interrupted() as ending,
     ):
-        advance = None
-        if progress is not None:
-            draw = progress
-
-            def advance(share: float, count: int) -> None:
-                draw(min(100, int(100 * share)), 100)
-
         result = auto(
             graph,
-            splits=graph.splits if splits == "fixed" else None,
-            progress=advance,
+            splits=given,
+            progress=progress,
             store=kept_in,
+            executor=None if executor is None else executor_of(executor, how["workers"]),
             **how,
         )
     rule = "fixed" if splits == "fixed" else "held-out test nodes, five folds"
@@ -105,49 +104,70 @@ def train_auto(
         raise typer.Exit(ending.code)
 
 
+def _plan(graph: Graph, how: Mapping[str, Any]) -> str:
+    """Say before it starts how long a first chance of every family takes, and how much there is."""
+    from heterophily.prediction.auto import MINUTES
+    from heterophily.prediction.candidates import draw, families_for
+    from heterophily.prediction.cost import WorkSize
+    from heterophily.report.live import duration
+    from heterophily.training.cores import usable_cores
+
+    size, workers = WorkSize.of(graph), how["workers"] or usable_cores()
+    families = families_for(inductive=how["inductive"], has_features=bool(graph.num_features))
+    total = 60 * how.get("minutes", MINUTES) * workers
+    first = [next(f) for f in draw(families, seed=0, size=size, total=total).values()]
+    whole = sum(candidate.seconds(size) for candidate in first) / workers
+    there = duration(60 * how.get("minutes", MINUTES))
+    return (
+        f"First chances of {len(families)} families: about {duration(max(1.0, whole))} on "
+        f"{workers} cores like ours; there are {there} for all. It ends earlier when nothing "
+        "is left to gain."
+    )
+
+
 def _print(result: AutoResult, model: TrainedModel, *, seconds: float) -> None:
-    from heterophily.data.wording import count
     from heterophily.evaluation.scores import SCORE_TITLES
+    from heterophily.prediction.auto_text import (
+        cells,
+        header,
+        sentence,
+        shown_rows,
+        top_lines,
+        validation_use,
+    )
     from heterophily.report.evaluation_text import evaluation_lines, score_text
     from heterophily.report.tables import plain
 
-    score, chosen = SCORE_TITLES[result.score], {id(t) for t in result.choice.trials}
+    score = SCORE_TITLES[result.score]
     print(f"Diagnosis: {result.verdict.sentence}")
     print("  " + "; ".join(result.verdict.because))
     print(
         f"\nTried {len(result.trials)} candidates ({result.replicas} trainings, {seconds:.0f} s); "
         f"mean validation {score}, * is in the ensemble:"
     )
-    rows = [
-        [
-            ("* " if id(trial) in chosen else "  ") + trial.candidate.family.label,
-            "  ".join(f"{key}={value:g}" for key, value in trial.candidate.settings.items()),
-            f"{trial.splits} of {len(result.splits)}",
-            f"{trial.mean:.4f}",
-        ]
-        for trial in result.ranking()[:SHOWN]
-    ]
-    print(plain(["  model", "setting", "splits", f"validation {score}"], rows))
-    print(
-        f"\nChosen: {model.name}. The ensemble averages {len(result.choice.members)} trained "
-        f"networks of {count(len(result.choice.trials), 'setting')}; their validation {score} is "
-        f"{result.choice.score:.4f}."
-    )
+    rows = [cells(row, len(result.splits)) for row in shown_rows(result)]
+    print(plain(header(result.score), rows))
+    print(f"\n{sentence(result)}")
+    print(validation_use(result))
     estimate = result.estimate
     if result.is_refit:
         before = result.estimate_of_choice.evaluation
         print(
-            f"Trained again on folds of training and validation nodes: {len(model.votes)} "
-            f"networks; test accuracy before {score_text(before.scores['accuracy'], before.sizes)}."
+            f"After refit {len(model.votes)} trained models vote; test accuracy before "
+            f"{score_text(before.scores['accuracy'], before.sizes)}."
         )
     sets = len(estimate.scores["accuracy"])
     print(
         f"On {estimate.test_nodes} held-out test nodes{f' in each of {sets} sets' * (sets > 1)}, "
-        "which no network of the ensemble saw in training or in validation:"
+        "which no model of the ensemble saw in training or in validation:"
     )
-    print("\n".join(evaluation_lines(estimate.evaluation)))
-    print(f"\n  {'one network alone':<22} {estimate.single:.4f} accuracy")
-    told = calibration_text(estimate.to_dict(), result.temperature)
+    print("\n".join([*evaluation_lines(estimate.evaluation), *top_lines(result)]))
+    print(f"\n  {'one model alone':<22} {estimate.single:.4f} accuracy")
+    if result.temperature == 1.0:
+        error = estimate.mean("calibration-error")
+        told = f"{error:.4f}, no temperature (it did not clearly help on validation nodes)"
+    else:
+        told = calibration_text(estimate.to_dict(), result.temperature)
     print(f"  {'calibration error':<22} {told}")
 
 

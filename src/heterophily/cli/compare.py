@@ -16,7 +16,7 @@ from heterophily.data.source import GraphSource
 from heterophily.errors import InputError
 
 if TYPE_CHECKING:
-    from heterophily.experiments.compare import Comparison
+    from heterophily.comparison.compare import Comparison
 
 DEFAULT_MODELS = "mlp-2,gcn,acm-gcn,acmii-gcn+"
 
@@ -82,7 +82,7 @@ def compare(
     if out is not None and out.suffix != ".json":
         raise InputError(f"--out {out}: the file ends in .json")
     from heterophily.cli.studies import names_of
-    from heterophily.experiments.compare import compare as run
+    from heterophily.comparison.compare import compare as run
     from heterophily.runs.executors.choose import executor_of
     from heterophily.runs.stores.url import open_store
     from heterophily.training.progress import progress_bar

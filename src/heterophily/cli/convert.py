@@ -18,7 +18,8 @@ def convert(
     out: Annotated[
         Path | None,
         typer.Option(
-            help="Write here: .npz, .graphml, .gexf, or a folder (edges.csv, nodes.csv).",
+            help="Write here: .npz, .graphml, .gexf, .disk (any size, read in place), or a folder "
+            "(edges.csv, nodes.csv).",
             rich_help_panel=panels.OUTPUT,
         ),
     ] = None,
@@ -29,17 +30,33 @@ def convert(
             rich_help_panel=panels.OUTPUT,
         ),
     ] = None,
+    dtype: Annotated[
+        str,
+        typer.Option(
+            help="With --out NAME.disk: type of the features, float32 or bfloat16.",
+            rich_help_panel=panels.OUTPUT,
+        ),
+    ] = "float32",
     json: sources.Json = False,
     all_columns: AllColumns = False,
 ) -> None:
     """Check a graph, say what is in it and what was repaired; convert it with --out.
 
-    With --recipe the options are written to a file, so that they need not be typed again.
+    With --recipe the options are written to a file, so that they need not be typed again. Tables
+    that memory cannot hold become a graph on disk: --out NAME.disk. Run again, a conversion that
+    was stopped goes on.
     """
-    from heterophily.data.export import check_target, write_graph
+    from heterophily.data.export import DISK, check_target, write_graph
 
     if out is not None:
         check_target(out)
+        if out.suffix.lower() == DISK and graph.resolved().kind == "tables":
+            from heterophily.cli.disk import convert_on_disk
+
+            if recipe is not None:
+                graph.write(recipe)
+            convert_on_disk(graph.resolved(), out, dtype=dtype, as_json=json)
+            return
     opened = graph.open()
     if recipe is not None:
         graph.write(recipe)

@@ -1,4 +1,4 @@
-"""``heterophily data``: what there is, what a dataset declares, getting it."""
+"""``heterophily data``: what there is, what a dataset declares, getting it, building one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ app = typer.Typer(
     name="data",
     invoke_without_command=True,
     callback=show_help,
-    help="Datasets: list, describe, fetch.",
+    help="Datasets: list, describe, fetch, build.",
 )
 
 DataFolder = Annotated[
@@ -118,6 +118,38 @@ def fetch(
         typer.echo(json.dumps(outcomes, indent=2))
     if not all(outcome["ok"] for outcome in outcomes):
         raise typer.Exit(2)
+
+
+@app.command("build")
+def build(
+    kind: Annotated[str, typer.Argument(help="What to build: debian.")],
+    file: Annotated[
+        Path, typer.Argument(help="The source: a Packages file (plain, .xz, .gz or .bz2).")
+    ],
+    out: Annotated[
+        Path | None, typer.Option("--out", help="File to write; by default KIND.npz here.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Build a graph from a public file that changes every day.
+
+    debian: packages that name each other, from https://deb.debian.org/debian/dists/stable/main/
+    binary-amd64/Packages.xz; five types of edges, words of the description, the section as label.
+    """
+    from heterophily.data.npz import write_pieces
+    from heterophily.data.readers.debian import read_debian
+    from heterophily.errors import InputError, lookup
+
+    pieces = lookup({"debian": read_debian}, "graph to build", kind)(file)
+    target = out or Path(f"{kind}.npz")
+    if target.suffix != ".npz":
+        raise InputError(f"--out {target}: the name of the file ends in .npz")
+    graph = pieces.graph(direction="keep")
+    write_pieces(pieces, target)
+    if as_json:
+        typer.echo(json.dumps({"file": str(target), "report": graph.report.to_dict()}, indent=2))
+        return
+    typer.echo(f"{graph.report}\nwritten to {target}; next: heterophily diagnose {target}")
 
 
 def _facts(name: str, data_folder: Path | None) -> dict[str, Any]:

@@ -47,6 +47,11 @@ def diagnose(
     """Say whether the heterophily of a graph is harmful: verdict, metrics, probe, what to run."""
     if report is not None and no_report:
         raise InputError("--report and --no-report contradict each other; pass one of them")
+    if graph.kind == "disk":
+        from heterophily.cli.disk import diagnose_on_disk
+
+        if diagnose_on_disk(graph, as_json=json):
+            return
     opened = graph.open()
     if not json:
         print_columns(opened, all_columns=all_columns)

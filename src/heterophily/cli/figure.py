@@ -14,8 +14,8 @@ from heterophily.errors import InputError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from heterophily.experiments.synthetic import SyntheticStudy
-    from heterophily.experiments.synthetic_records import Point
+    from heterophily.studies.synthetic import SyntheticStudy
+    from heterophily.studies.synthetic_curves import Point
 
 app = typer.Typer(
     invoke_without_command=True,
@@ -50,7 +50,14 @@ MaxEpochs = Annotated[int | None, typer.Option(help="Limit on epochs.", show_def
 Engine = Annotated[str, typer.Option(help="auto, native or torch.")]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of graphs, splits and training.")]
 Workers = Annotated[int | None, typer.Option(help="Worker processes.", show_default="one per core")]
-Out = Annotated[Path, typer.Option(help="Folder for pictures and records.")]
+ExecutorName = Annotated[
+    str, typer.Option("--executor", help="Who trains: local, ray or ray://HOST:PORT.")
+]
+StoreFile = Annotated[
+    str | None,
+    typer.Option("--store", help="Store of the runs.", show_default="OUT/runs.sqlite"),
+]
+Out = Annotated[Path, typer.Option(help="Folder for pictures and their data.")]
 
 
 @app.command("synthetic-metrics")
@@ -66,6 +73,8 @@ def synthetic_metrics(
     engine: Engine = "auto",
     seed: Seed = 0,
     workers: Workers = None,
+    executor: ExecutorName = "local",
+    store: StoreFile = None,
     out: Out = Path("figures"),
     data_folder: sources.DataFolder = None,
     offline: sources.Offline = False,
@@ -89,7 +98,9 @@ def synthetic_metrics(
         generator=generator,
     )
     stem = _stem(out, "synthetic-metrics", study)
-    found = _curves(study, stem, workers, data_folder, offline)
+    found = _curves(
+        study, stem, store or out / "runs.sqlite", executor, workers, data_folder, offline
+    )
     written = _save(metrics_figure(found, base=study.base), stem)
     table = order_table(found)
     if json:
@@ -119,6 +130,8 @@ def synthetic_models(
     engine: Engine = "auto",
     seed: Seed = 0,
     workers: Workers = None,
+    executor: ExecutorName = "local",
+    store: StoreFile = None,
     out: Out = Path("figures"),
     data_folder: sources.DataFolder = None,
     offline: sources.Offline = False,
@@ -126,10 +139,10 @@ def synthetic_models(
 ) -> None:
     """Compare MLP, SGC or GCN, and ACM models on the synthetic graphs of several bases."""
     from heterophily.errors import lookup
-    from heterophily.experiments.synthetic import DEEP_MODELS, LINEAR_MODELS
-    from heterophily.experiments.synthetic_studies import declared
     from heterophily.report.style import SYMBOLS
     from heterophily.report.synthetic_figures import models_figure
+    from heterophily.studies.synthetic import DEEP_MODELS, LINEAR_MODELS
+    from heterophily.studies.synthetic_studies import declared
 
     lookup(SYMBOLS, "metric", against)
     names = [found.base for found in declared("synthetic-models")]
@@ -154,7 +167,9 @@ def synthetic_models(
     groups = {}
     for study in studies:
         stem = _stem(out, "synthetic-models", study)
-        found = _curves(study, stem, workers, data_folder, offline)
+        found = _curves(
+            study, stem, store or out / "runs.sqlite", executor, workers, data_folder, offline
+        )
         families = (LINEAR_MODELS, DEEP_MODELS)
         groups[study.base] = [{model: found[model] for model in family} for family in families]
     label = "paper" if bases is None and not quick else "-".join(groups)
@@ -185,6 +200,8 @@ def regular(
     engine: Engine = "auto",
     seed: Seed = 0,
     workers: Workers = None,
+    executor: ExecutorName = "local",
+    store: StoreFile = None,
     out: Out = Path("figures"),
     data_folder: sources.DataFolder = None,
     offline: sources.Offline = False,
@@ -207,7 +224,9 @@ def regular(
         engine=engine,
     )
     stem = _stem(out, "regular", study)
-    found = _curves(study, stem, workers, data_folder, offline)
+    found = _curves(
+        study, stem, store or out / "runs.sqlite", executor, workers, data_folder, offline
+    )
     figure = regular_figure(
         found, base=study.base, classes=study.classes, intra_degree=study.intra_degree
     )
@@ -250,8 +269,8 @@ def _study(
     """Return the declared study of a figure with what the command line changes."""
     from dataclasses import replace
 
-    from heterophily.experiments import synthetic
-    from heterophily.experiments.synthetic_studies import declared
+    from heterophily.studies import synthetic
+    from heterophily.studies.synthetic_studies import declared
 
     plain = declared(figure)[0]
     name = base or ("digits" if quick else plain.base)
@@ -285,25 +304,38 @@ def _make_folder(out: Path) -> None:
 def _curves(
     study: SyntheticStudy,
     stem: Path,
+    runs: str | Path,
+    executor: str,
     workers: int | None,
     data_folder: Path | None,
     offline: bool,
 ) -> dict[str, list[Point]]:
-    """Train what is missing beside the records of the figure, and add them up."""
-    from heterophily.experiments.synthetic_records import curves
-    from heterophily.experiments.synthetic_run import run_study
+    """Train what is missing in the store, write the data of the figure, and add it up."""
+    import json
+
+    from heterophily.data.atomic import write_text
+    from heterophily.runs.executors.choose import executor_of
+    from heterophily.runs.record import versions
+    from heterophily.runs.stores.url import open_store
+    from heterophily.studies.synthetic_curves import curves
+    from heterophily.studies.synthetic_run import run_study
     from heterophily.training.progress import progress_bar
 
-    with progress_bar(f"syn-{study.base}") as progress:
-        records = run_study(
+    with open_store(runs) as store, progress_bar(f"syn-{study.base}") as progress:
+        rows = run_study(
             study,
-            stem.with_name(stem.name + ".jsonl"),
+            store,
             data_folder=data_folder,
             offline=offline,
-            workers=workers,
+            executor=executor_of(executor, workers),
             progress=progress,
         )
-    return curves(records)
+    data = {"study": study.describe(), "versions": versions(), "units": rows}
+    finite = json.loads(json.dumps(data), parse_constant=lambda _: None)
+    write_text(
+        stem.with_name(stem.name + ".json"), json.dumps(finite, separators=(",", ":")) + "\n"
+    )
+    return curves(rows)
 
 
 def _save(figure: Figure, stem: Path) -> list[Path]:

@@ -30,7 +30,11 @@ Results = Annotated[
     typer.Option(help="For sota-bars: a file or folder of results of ours; repeatable."),
 ]
 StoreFile = Annotated[
-    Path | None, typer.Option("--store", help="For sota-bars: a store with runs of ours.")
+    Path | None,
+    typer.Option("--store", help="Store of the runs.", show_default="OUT/runs.sqlite"),
+]
+ExecutorName = Annotated[
+    str, typer.Option("--executor", help="Who trains: local, ray or ray://HOST:PORT.")
 ]
 NoTrain = Annotated[bool, typer.Option("--no-train", help="Draw from what is there; never train.")]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of splits, training and sampling.")]
@@ -73,6 +77,7 @@ def command_of(name: str, figure: Figure) -> Any:
         max_epochs: MaxEpochs = None,
         engine: Engine = "auto",
         workers: Workers = None,
+        executor: ExecutorName = "local",
         out: Out = Path("figures"),
         data_folder: sources.DataFolder = None,
         offline: sources.Offline = False,
@@ -92,11 +97,12 @@ def command_of(name: str, figure: Figure) -> Any:
                 nodes=nodes,
                 results=tuple(results or ()),
                 store=store,
-                is_trained=not no_train,
+                only_finished=no_train,
                 seed=seed,
                 max_epochs=max_epochs,
                 engine=engine,
                 workers=workers,
+                executor=executor,
                 data_folder=data_folder,
                 offline=offline,
                 progress=progress,
@@ -135,7 +141,7 @@ def _names(text: str | None) -> tuple[str, ...]:
 
 def _preset(name: str) -> str:
     from heterophily.errors import lookup
-    from heterophily.experiments.presets import PRESETS
+    from heterophily.paper.presets import PRESETS
 
     lookup({**PRESETS, "default": ()}, "preset", name)
     return name

@@ -68,8 +68,8 @@ def _extras() -> dict[str, Facts]:
 
 
 def _engine(problems: list[str]) -> Facts:
-    from heterophily.engine.library import ISA_VARIABLE, engine
     from heterophily.errors import InputError
+    from heterophily.native.library import ISA_VARIABLE, engine
 
     facts: Facts = {ISA_VARIABLE: os.environ.get(ISA_VARIABLE)}
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,7 +12,7 @@ from heterophily.cli import sources, studies
 from heterophily.cli.panels import show_help
 
 if TYPE_CHECKING:
-    from heterophily.metrics.reproduce import Comparison, EstimateComparison
+    from heterophily.metrics.reproduce import EstimateComparison, MetricComparison
 
 app = typer.Typer(
     invoke_without_command=True, callback=show_help, help="Compute the tables of the paper again."
@@ -75,7 +76,23 @@ def metrics(
         _print_estimates(drawn, seed)
 
 
-def _print_values(values: Sequence[Comparison]) -> None:
+@app.command("page")
+def page(
+    results: Annotated[Path, typer.Option(help="Folder of the records.")] = Path("results"),
+    out: Annotated[Path | None, typer.Option(help="Write the page here.")] = None,
+) -> None:
+    """Map every equation, table and figure of the paper to command, record and agreement."""
+    from heterophily.data.atomic import write_text
+    from heterophily.report.paper_page import paper_page
+
+    text = paper_page(results)
+    if out is None:
+        print(text, end="")
+    else:
+        write_text(out, text)
+
+
+def _print_values(values: Sequence[MetricComparison]) -> None:
     notes = list(dict.fromkeys(value.note for value in values if value.note))
     rows = []
     for value in _by_metric(values):
@@ -132,7 +149,7 @@ def _by_metric(cells: Iterable[Any]) -> list[Any]:
     return sorted(cells, key=lambda cell: order.index(cell.metric))
 
 
-def _summary(values: Sequence[Comparison]) -> list[str]:
+def _summary(values: Sequence[MetricComparison]) -> list[str]:
     """Say how many values agree, for the groups of the two tables."""
     groups = {
         "H_edge, H_node, H_class": ("edge_homophily", "node_homophily", "class_homophily"),
@@ -176,7 +193,9 @@ def _print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         print("  ".join(cells).rstrip())
 
 
-def _print_json(values: Sequence[Comparison], drawn: Sequence[EstimateComparison] | None) -> None:
+def _print_json(
+    values: Sequence[MetricComparison], drawn: Sequence[EstimateComparison] | None
+) -> None:
     import json
     from dataclasses import asdict
 

@@ -7,11 +7,12 @@ import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from heterophily.cli import panels, sources
+from heterophily.cli.batches import is_on_disk, open_any
 from heterophily.cli.trained import open_for
 from heterophily.data.source import GraphSource
 from heterophily.errors import InputError, lookup
@@ -51,9 +52,13 @@ def predict(
     training did not see are welcome, unless a weight of the model belongs to every node; labels
     are not used.
     """
+    from heterophily.prediction.folder import load_model
+
+    if is_on_disk(graph):
+        _predict_disk(load_model(model), open_any(graph), out, as_json=json)
+        return
     if out is not None and out.suffix != ".csv":
         raise InputError(f"--out {out}: the file ends in .csv")
-    from heterophily.prediction.folder import load_model
     from heterophily.prediction.predict import predict as run
 
     loaded = load_model(model)
@@ -101,6 +106,22 @@ def predict(
     print(
         f"the first {min(_SHOWN, opened.num_nodes)} rows; --out predictions.csv writes all of them"
     )
+
+
+def _predict_disk(model: TrainedModel, graph: Any, out: Path | None, *, as_json: bool) -> None:
+    """Predict on a graph on disk; the table is written block by block, in the order of nodes."""
+    from heterophily.prediction.predict_disk import write_predictions
+
+    counts = write_predictions(model, graph, out).tolist()
+    named = dict(zip(model.class_names, counts, strict=True))
+    if as_json:
+        import json as json_module
+
+        print(json_module.dumps({"model": model.name, "predicted": named, "out": _text(out)}))
+        return
+    shares = ", ".join(f"{count:,} {name}" for name, count in named.items() if count)
+    print(f"{model.name} on {graph.name}: {graph.num_nodes:,} nodes, predicted {shares}")
+    print("add --out predictions.parquet to keep them" if out is None else f"wrote {out}")
 
 
 def _text(path: Path | None) -> str | None:

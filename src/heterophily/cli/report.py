@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from heterophily.cli import panels, sources
-from heterophily.cli.runs import Engine, StoreOption, Workers
+from heterophily.cli.runs import Engine, ExecutorOption, StoreOption, Workers
 from heterophily.data.source import GraphSource
 from heterophily.errors import InputError
 
 if TYPE_CHECKING:
+    from heterophily.comparison.compare import Comparison
+    from heterophily.comparison.portrait import Portrait
     from heterophily.data.graph import Graph
-    from heterophily.experiments.compare import Comparison
-    from heterophily.experiments.portrait import Portrait
 
 
 @sources.reads_graph
@@ -68,14 +68,6 @@ def report(
             rich_help_panel=panels.MORE_RUNS,
         ),
     ] = 2000,
-    records: Annotated[
-        Path | None,
-        typer.Option(
-            help="Folder of trained models' portraits.",
-            show_default="NAME-records",
-            rich_help_panel=panels.MORE_RUNS,
-        ),
-    ] = None,
     store: StoreOption = None,
     no_train: Annotated[
         bool,
@@ -97,6 +89,7 @@ def report(
         typer.Option(min=1, help="Limit on epochs.", rich_help_panel=panels.MORE_RUNS),
     ] = None,
     workers: Workers = None,
+    executor: ExecutorOption = "local",
 ) -> None:
     """Write one HTML file on a graph: verdict, metrics, probe, and models if they are named.
 
@@ -117,13 +110,12 @@ def report(
     if models is not None:
         from heterophily.cli.studies import names_of
 
-        folder = records or out.with_name(f"{out.stem}-records")
         comparison, portraits = _trained(
             opened,
             names_of(models) or [],
-            folder,
             store,
-            is_trained=not no_train,
+            only_finished=no_train,
+            executor=executor,
             repeats=repeats,
             splits=splits,
             seed=seed,
@@ -157,39 +149,42 @@ def report(
 def _trained(
     graph: Graph,
     models: list[str],
-    folder: Path,
     store: str | None,
     *,
-    is_trained: bool,
+    only_finished: bool,
+    executor: str,
     workers: int | None,
     **how: Any,
 ) -> tuple[Comparison, dict[str, list[Portrait]] | None]:
     """Train what is missing and compare; without training, finished runs must be somewhere."""
-    from heterophily.experiments.compare_finished import compare_portraits, compare_stored
-    from heterophily.experiments.portray import portray
-    from heterophily.runs.split_rules import splits_of
+    from heterophily.comparison.compare_finished import compare_portraits, compare_stored
+    from heterophily.comparison.portraits import MissingRunsError, portraits
+    from heterophily.evaluation.split_rules import splits_of
+    from heterophily.runs.executors.choose import executor_of
     from heterophily.runs.stores.url import open_store
     from heterophily.training.progress import progress_bar
 
     names = list(dict.fromkeys(models))
     if not names:
         raise InputError("--models is empty; name models with commas between")
-    if not is_trained and not folder.is_dir():
-        with open_store(store, must_exist=True) as opened:
+    with (
+        open_store(store, must_exist=only_finished) as opened,
+        progress_bar("training") as progress,
+    ):
+        try:
+            found = portraits(
+                graph,
+                names,
+                preset=None,
+                only_finished=only_finished,
+                store=opened,
+                executor=executor_of(executor, workers, is_short=True),
+                progress=progress,
+                **how,
+            )
+        except MissingRunsError:  # records without what a portrait shows: compare them at least
             return compare_stored(graph, names, store=opened, **how), None
-    with open_store(store) as opened, progress_bar("training") as progress:
-        portraits = portray(
-            graph,
-            names,
-            folder=folder,
-            preset=None,
-            is_trained=is_trained,
-            store=opened,
-            workers=workers,
-            progress=progress,
-            **how,
-        )
     drawn = splits_of(graph, how["splits"], repeats=how["repeats"], seed=how["seed"])
-    count = len(next(iter(portraits.values())))
+    count = len(next(iter(found.values())))
     used = [drawn[number % len(drawn)] for number in range(count)]
-    return compare_portraits(portraits, graph=graph, splits=used), portraits
+    return compare_portraits(found, graph=graph, splits=used), found

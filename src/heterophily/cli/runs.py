@@ -81,8 +81,8 @@ def list_runs(
     """List finished runs."""
     import itertools
 
+    from heterophily.evaluation.split_rules import rule_of
     from heterophily.report.tables import plain
-    from heterophily.runs.split_rules import rule_of
 
     with _open(store) as opened:
         found = _chosen(opened, model, graph)

@@ -46,15 +46,16 @@ def graph_source(
         str | None,
         typer.Argument(
             metavar="GRAPH",
-            help="A catalog name, a .npz, .graphml or .gexf file, or a .toml recipe of convert. "
-            "Or name two tables: --edges, --nodes.",
+            help="A catalog name, a .npz, .graphml or .gexf file, a .toml recipe of convert, or a "
+            "table of edges (its nodes: --nodes).",
             show_default=False,
         ),
     ] = None,
     edges: Annotated[
         Path | None,
         typer.Option(
-            help="Table of edges: .csv, .tsv, .txt or .parquet.", rich_help_panel=panels.DATA
+            help="Table of edges, instead of GRAPH: .csv, .tsv, .txt or .parquet.",
+            rich_help_panel=panels.DATA,
         ),
     ] = None,
     nodes: Annotated[
@@ -141,6 +142,13 @@ def graph_source(
     ] = None,
     data_folder: DataFolder = None,
     offline: Offline = False,
+    memory: Annotated[
+        str | None,
+        _more(
+            help="What reading may take, such as 4GB; larger graphs are refused.",
+            show_default="HETEROPHILY_MEMORY, else 80 % of what is free",
+        ),
+    ] = None,
 ) -> GraphSource:
     """Return the graph that the words of a command line name."""
     return GraphSource(
@@ -167,6 +175,7 @@ def graph_source(
         name=name,
         data_folder=None if data_folder is None else str(data_folder),
         offline=offline,
+        memory=memory,
     )
 
 

@@ -13,25 +13,33 @@ from heterophily.cli.runs import Engine, ExecutorOption, Seed, StoreOption, Work
 from heterophily.data.wording import count as numbered
 
 if TYPE_CHECKING:
-    from heterophily.experiments.cost import RunClock
-    from heterophily.experiments.runner import StudyPlan
-    from heterophily.experiments.study import Study
-    from heterophily.experiments.table import TableResult
     from heterophily.runs.executors.base import Executor
     from heterophily.runs.stores.base import Store
+    from heterophily.studies.cost import RunClock
+    from heterophily.studies.runner import StudyPlan
+    from heterophily.studies.study import Study
+    from heterophily.studies.table import TableResult
 
 Names = Annotated[str | None, typer.Option(help="Only these, with commas between.")]
 Protocol = Annotated[
-    str, typer.Option(help="published (the paper's optima) or validated (searched here).")
+    str | None,
+    typer.Option(
+        help="published (the paper's optima) or validated (searched here).", show_default=False
+    ),
 ]
 SpaceOption = Annotated[
-    str, typer.Option("--space", help="For validated: paper, default, programs or a .toml file.")
+    str | None,
+    typer.Option(
+        "--space",
+        help="For validated: paper, default, programs, field or a .toml file.",
+        show_default=False,
+    ),
 ]
 Repeats = Annotated[int | None, typer.Option(min=1, help="Number of splits of each cell.")]
 
 
 def list_studies(
-    protocol: Protocol = "published",
+    protocol: Protocol = None,
     store: StoreOption = None,
     data_folder: sources.DataFolder = None,
     workers: Workers = None,
@@ -44,17 +52,18 @@ def list_studies(
     engine that is asked for.
     """
     from heterophily.errors import lookup
-    from heterophily.experiments.study import PROTOCOLS, studies
     from heterophily.report.live import duration
     from heterophily.report.tables import plain
+    from heterophily.studies.study import PROTOCOLS, studies
 
-    lookup(PROTOCOLS, "protocol", protocol)
+    if protocol is not None:
+        lookup(PROTOCOLS, "protocol", protocol)
     clock, count = _clock(store, data_folder, engine), _count(workers)
     found = []
     for study in studies().values():
         facts: dict[str, Any] = {"name": study.name, "place": study.place, "title": study.title}
         facts |= {"command": study.command or f"heterophily paper table {study.name}"}
-        found.append(facts | _size_and_cost(study, clock, protocol, count))
+        found.append(facts | _size_and_cost(study, clock, protocol or study.protocol, count))
     if json:
         import json as json_module
 
@@ -69,16 +78,16 @@ def list_studies(
         rows.append([facts["name"], facts["size"], runs, time, facts["title"]])
     print(plain(["name", "size", "runs", f"time, {numbered(count, 'worker')}", "what"], rows))
     print(
-        f"\nProtocol {protocol}, engine {engine}. Run one: heterophily paper table NAME (--dry-run "
-        "says more), heterophily paper figure NAME, heterophily paper metrics"
+        f"\nProtocol {protocol or 'as declared'}, engine {engine}. Run one: heterophily paper "
+        "table NAME (--dry-run says more), heterophily paper figure NAME, heterophily paper metrics"
     )
 
 
 def _size_and_cost(study: Study, clock: RunClock, protocol: str, workers: int) -> dict[str, Any]:
     """Return size, runs and seconds of a study; a note where there is nothing to train."""
     from heterophily.errors import InputError
-    from heterophily.experiments.cost import study_cost
-    from heterophily.experiments.synthetic_studies import declared, synthetic_cost
+    from heterophily.studies.cost import study_cost
+    from heterophily.studies.synthetic_studies import declared, synthetic_cost
 
     size = f"{len(study.rows)} models x {len(study.datasets)} datasets"
     try:
@@ -89,7 +98,7 @@ def _size_and_cost(study: Study, clock: RunClock, protocol: str, workers: int) -
         elif study.command is not None:
             return {"size": "-", "note": "seconds"}
         else:
-            cost = study_cost(study, clock, protocol=protocol)
+            cost = study_cost(study, clock, protocol=protocol, space=study.space)
     except InputError as error:  # a model that the engine does not cover
         return {"size": size, "note": f"needs --engine auto ({error})"}
     seconds = None if cost.seconds is None else cost.seconds / workers
@@ -98,8 +107,8 @@ def _size_and_cost(study: Study, clock: RunClock, protocol: str, workers: int) -
 
 def table(
     name: Annotated[str, typer.Argument(help="A table (see paper list), or a study of your own.")],
-    protocol: Protocol = "published",
-    space: SpaceOption = "paper",
+    protocol: Protocol = None,
+    space: SpaceOption = None,
     datasets: Names = None,
     models: Names = None,
     repeats: Repeats = None,
@@ -125,12 +134,13 @@ def table(
     """
     from dataclasses import replace
 
-    from heterophily.experiments.runner import plan_study
-    from heterophily.experiments.study import study
     from heterophily.runs.executors.choose import executor_of
+    from heterophily.studies.runner import plan_study
+    from heterophily.studies.study import study
 
     _check_out(out)
     chosen = study(name)
+    protocol, space = protocol or chosen.protocol, space or chosen.space
     if chosen.command is None:
         chosen = chosen.part(models=names_of(models), datasets=names_of(datasets))
     plan = plan_study(
@@ -202,8 +212,8 @@ def _print_plan(
 ) -> None:
     from collections import Counter
 
-    from heterophily.experiments.cost import run_seconds
     from heterophily.report.live import duration
+    from heterophily.studies.cost import run_seconds
 
     runs = plan.runs
     finished = store.finished(run.key for run in runs)
@@ -281,7 +291,7 @@ def _opened(url: str | None, *, is_needed: bool) -> Store:
 
 
 def _clock(store: str | None, data_folder: Path | None, engine: str) -> RunClock:
-    from heterophily.experiments.cost import RunClock, default_memory
+    from heterophily.studies.cost import RunClock, default_memory
 
     with _opened(store, is_needed=False) as opened:
         return RunClock(

@@ -10,15 +10,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from heterophily.cli import panels, sources
+from heterophily.cli.batches import (
+    choose_batches,
+    disk_facts,
+    is_on_disk,
+    open_any,
+    refuse_disk,
+)
 from heterophily.cli.columns import AllColumns, columns_of, print_reading
-from heterophily.cli.runs import Engine, Seed, StoreOption, Workers
+from heterophily.cli.runs import Engine, ExecutorOption, Seed, StoreOption, Workers
 from heterophily.cli.trained import kept_facts
 from heterophily.data.source import GraphSource
 from heterophily.errors import InputError
 
 if TYPE_CHECKING:
-    from heterophily.experiments.presets import Recipe
-    from heterophily.experiments.train_report import TrainReport
+    from heterophily.comparison.train_report import TrainReport
+    from heterophily.paper.presets import Recipe
     from heterophily.prediction.build import Calibrated
 
 ModelArgument = Annotated[
@@ -118,6 +125,22 @@ def train(
         str | None,
         _model(help="none, or balanced: every class counts alike.", show_default="none"),
     ] = None,
+    batches: Annotated[
+        str,
+        typer.Option(
+            help="full, channels (computed once), sampled (neighbourhoods), or auto: by size.",
+            rich_help_panel=panels.MORE_MODEL,
+        ),
+    ] = AUTO,
+    batch_size: Annotated[
+        int | None, _model(help="Nodes of a mini-batch.", show_default="1024")
+    ] = None,
+    fanout: Annotated[
+        int | None, _model(help="sampled: neighbours drawn in each layer.", show_default="10")
+    ] = None,
+    evaluate_every: Annotated[
+        int | None, _model(help="Mini-batches: epochs between evaluations.", show_default="1")
+    ] = None,
     option: Annotated[
         list[str] | None,
         _model(
@@ -150,6 +173,7 @@ def train(
     ] = "cpu",
     engine: Engine = AUTO,
     store: StoreOption = None,
+    executor: ExecutorOption = "local",
 ) -> None:
     """Train a model on many splits of a graph and print its accuracy; with --out, keep it.
 
@@ -165,8 +189,11 @@ def train(
         from heterophily.prediction.folder import check_target
 
         check_target(out, overwrite=overwrite)
+    in_batches = _given(batch_size=batch_size, fanout=fanout, evaluate_every=evaluate_every)
     if model == AUTO:
         from heterophily.cli.auto import train_auto
+
+        refuse_disk(graph, "train auto")
 
         chosen = {**options, **_given(lr=lr, weight_decay=weight_decay, preset=preset)}
         chosen |= _given(config=settings, repeats=repeats)
@@ -184,6 +211,7 @@ def train(
             as_json=json,
             all_columns=all_columns,
             store=store,
+            executor=None if executor == "local" else executor,
             how={
                 **_given(minutes=minutes, score=score),
                 "seed": seed,
@@ -202,16 +230,18 @@ def train(
         raise InputError(f"--{next(iter(for_auto))} is for heterophily train auto, not for {model}")
     from dataclasses import replace
 
-    from heterophily.experiments import train as experiments
+    from heterophily.comparison import train as training
+    from heterophily.evaluation.split_rules import default_rule, number_of_runs, splits_of
     from heterophily.models.catalog import MODELS
     from heterophily.prediction import build
-    from heterophily.runs.split_rules import default_rule, number_of_runs, splits_of
+    from heterophily.runs.executors.choose import executor_of
+    from heterophily.runs.model import spec_with
     from heterophily.runs.stores.url import open_store
     from heterophily.training.interrupts import terminated_like_interrupted
     from heterophily.training.progress import progress_bar
 
     if settings is not None:
-        from heterophily.experiments.settings import read_settings
+        from heterophily.search.settings import read_settings
 
         found = read_settings(settings)
         if found.get("model", model) != model:
@@ -219,13 +249,20 @@ def train(
         options, config = found["options"] | options, found["config"] | config
     rule = splits or default_rule(preset)
     graph, recipe = _with_preset(model, graph, rule, preset)
-    opened = graph.open()
-    if not json:
-        print_reading(graph, opened, all_columns=all_columns)
+    opened = open_any(graph)
     spec = MODELS[model]
     # The tables print settings that some models have no use for.
     options = {key: v for key, v in recipe.options.items() if spec.accepts(key)} | options
-    trainer = recipe.config.replace(**config)
+    chosen_way = choose_batches(
+        opened, spec_with(model, options), asked=batches, numbers=in_batches, config=config
+    )
+    opened = chosen_way.graph
+    if chosen_way.is_on_disk:
+        repeats, workers = repeats or 1, workers or 1
+        print(chosen_way.sentence(model), file=sys.stderr)
+    elif not json and not is_on_disk(graph):
+        print_reading(graph, opened, all_columns=all_columns)
+    trainer = recipe.config.replace(**chosen_way.config)
     batch = splits_of(
         opened,
         rule,
@@ -240,7 +277,7 @@ def train(
         progress_bar(f"{model} on {opened.name}") as progress,
         terminated_like_interrupted() as ending,
     ):
-        report = experiments.train(
+        report = training.train(
             model,
             opened,
             splits=batch if rule == "public" else rule,
@@ -248,11 +285,11 @@ def train(
             seed=seed,
             options=options,
             config=trainer,
-            workers=workers,
             device=device,
             engine=engine,
             progress=progress,
             store=kept_in,
+            executor=executor_of(executor, workers, is_short=True),
         )
     report = replace(report, split_rule=rule)
     network = build.network_of(report, options, trainer)
@@ -265,10 +302,11 @@ def train(
             network,
             calibrated,
             seed=seed,
-            extra=kept_facts(graph, opened),
+            extra=disk_facts(opened) if is_on_disk(graph) else kept_facts(graph, opened),
         )
         save_model(out, kept, overwrite=overwrite)
-    _show(report, calibrated, recipe, out, columns_of(opened), as_json=json)
+    columns = [] if is_on_disk(graph) else columns_of(opened)
+    _show(report, calibrated, recipe, out, columns, as_json=json)
     if report.results.interrupted:
         raise typer.Exit(ending.code)
 
@@ -278,8 +316,8 @@ def _with_preset(
 ) -> tuple[GraphSource, Recipe]:
     """Return how the graph is read, which a preset may say, and the settings of the preset."""
     from heterophily.errors import lookup
-    from heterophily.experiments.presets import Recipe, recipe
-    from heterophily.runs.split_rules import SPLIT_RULES
+    from heterophily.evaluation.split_rules import SPLIT_RULES
+    from heterophily.paper.presets import Recipe, recipe
 
     lookup(SPLIT_RULES, "split rule", splits)
     if preset is None:

@@ -14,7 +14,7 @@ from heterophily.cli.train import PresetSplits, ScoreOption
 from heterophily.data.source import GraphSource
 
 if TYPE_CHECKING:
-    from heterophily.experiments.tune import TuneResult
+    from heterophily.search.tune import TuneResult
 
 ModelArgument = Annotated[
     str, typer.Argument(metavar="MODEL", help="A model, spelled as in the paper: acm-gcn.")
@@ -94,10 +94,10 @@ def tune(
     Every training is kept in the store: stop and repeat the command as you like.
     """
     from heterophily.cli.compare import safe
-    from heterophily.experiments.settings import write_settings
-    from heterophily.experiments.tune import tune as run
     from heterophily.runs.executors.choose import executor_of
     from heterophily.runs.stores.url import open_store
+    from heterophily.search.settings import write_settings
+    from heterophily.search.tune import tune as run
     from heterophily.training.progress import progress_bar
 
     source = sources.name_or_graph(graph)

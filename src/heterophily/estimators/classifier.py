@@ -14,6 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from heterophily.data.graph import Graph
+from heterophily.data.interchange import GraphLike, as_graph
 from heterophily.data.splits import Split
 from heterophily.errors import InputError
 from heterophily.estimators.held_out import as_mask, two_sets
@@ -86,7 +87,7 @@ node |
         Share of each class's training nodes that decides when to stop, unless ``fit`` is given a
         ``validation_mask``.
     graph
-        The graph whose node numbers X will hold.
+        The graph whose node numbers X will hold, as :func:`heterophily.as_graph` takes it.
     engine
         ``"auto"``, ``"native"`` or ``"torch"``.
     random_state
@@ -131,7 +132,7 @@ node |
         window: int = 200,
         class_weight: str | Mapping[Any, float] | None = None,
         validation_fraction: float = 0.25,
-        graph: Graph | None = None,
+        graph: GraphLike | None = None,
         engine: str = "auto",
         random_state: int | np.random.RandomState | None = 0,
     ) -> None:
@@ -334,8 +335,9 @@ node |
         if y is None:
             raise InputError("AcmClassifier requires y to be passed, but the target y is None")
         if self.graph is not None:
-            self.n_features_in_ = self.graph.num_features
-            return some_nodes(self.graph, X, without_nan(y))
+            graph = as_graph(self.graph)
+            self.n_features_in_ = graph.num_features
+            return some_nodes(graph, X, without_nan(y))
         if adjacency is not None:
             y = without_nan(y)
         X, y = validate_data(self, X, y, **_READ)

@@ -9,7 +9,7 @@ from heterophily.page.text import safe
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class TableCell:
     """One cell: HTML, whether it is a number, and what it is sorted by (else its text)."""
 
     html: str
@@ -23,25 +23,27 @@ class Cell:
         return f"<td{kind}{order}>{self.html}</td>"
 
 
-def number(value: float | None, text: str) -> Cell:
+def number(value: float | None, text: str) -> TableCell:
     """Return a cell with a number; without a value it sorts last."""
-    return Cell(safe(text), is_number=True, order=float("-inf") if value is None else value)
+    return TableCell(safe(text), is_number=True, order=float("-inf") if value is None else value)
 
 
 def table(
-    header: Sequence[str], rows: Sequence[Sequence[Cell | str]], *, is_sorted: bool = False
+    header: Sequence[str], rows: Sequence[Sequence[TableCell | str]], *, is_sorted: bool = False
 ) -> str:
     """Return a table; plain strings are escaped. ``is_sorted``: a click on a head sorts it."""
     heads = []
     for place, text in enumerate(header):
-        is_number = any(isinstance(row[place], Cell) and row[place].is_number for row in rows)  # type: ignore[union-attr]
+        is_number = any(isinstance(row[place], TableCell) and row[place].is_number for row in rows)  # type: ignore[union-attr]
         kind = " class='number'" if is_number else ""
         inside = safe(text)
         if is_sorted and text:
             inside = f"<button type='button'>{inside}</button>"
         heads.append(f"<th scope='col'{kind}>{inside}</th>")
     body = "\n".join(
-        "<tr>" + "".join(str(c if isinstance(c, Cell) else Cell(safe(c))) for c in row) + "</tr>"
+        "<tr>"
+        + "".join(str(c if isinstance(c, TableCell) else TableCell(safe(c))) for c in row)
+        + "</tr>"
         for row in rows
     )
     kind = " class='sorts'" if is_sorted else ""

@@ -1,4 +1,4 @@
-"""The recipe ``auto``: diagnosis, candidates, successive halving, an ensemble, its estimate."""
+"""The recipe ``auto``: diagnosis, a first chance for all families, search, ensemble, test."""
 
 from __future__ import annotations
 
@@ -6,134 +6,49 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from heterophily.data.graph import UNLABELLED, Graph
 from heterophily.data.interchange import GraphLike, as_graph
+from heterophily.data.memory import limit
 from heterophily.data.splits import SplitBatch
 from heterophily.diagnosis.diagnose import diagnose
-from heterophily.diagnosis.verdict import Verdict
 from heterophily.errors import InputError, lookup
 from heterophily.evaluation.coverage import gap_remarks
 from heterophily.evaluation.scores import SCORES, score_for
 from heterophily.filters.direction import is_one_way, turned
-from heterophily.prediction.candidates import Family, draw, families_for
+from heterophily.layers.feature_scaling import feature_kind
+from heterophily.prediction.candidates import Candidate, draw, families_for, in_order
+from heterophily.prediction.cost import WorkSize
 from heterophily.prediction.ensemble import Ensemble, choose
 from heterophily.prediction.estimate import Estimate, estimate, validated_temperature
+from heterophily.prediction.families import Family
 from heterophily.prediction.folds import FOLDS, held_out_folds, refolded
+from heterophily.prediction.leaderboard import Leaderboard, Standing
 from heterophily.prediction.members import SplitTrainer
 from heterophily.prediction.refit import SEARCH_SHARE, train_again
-from heterophily.prediction.search import Clock, Search, Trial, ranked
+from heterophily.prediction.result import AutoResult
+from heterophily.prediction.search import EXACT, Search
 from heterophily.prediction.time_spent import TimeSpent
+from heterophily.prediction.trial import Clock, Trial, ranked
+from heterophily.runs.executors.base import Executor
 from heterophily.runs.executors.local import this_machine
 from heterophily.runs.stores.base import Store
 from heterophily.runs.stores.memory import MemoryStore
 from heterophily.training.cores import usable_cores
 
-if TYPE_CHECKING:
-    from heterophily.prediction.predict import Predictions
-
 MINUTES = 3.0
 SEEDS = 5
-QUICK_BELOW = 0.5
+QUICK_BELOW = 1.0
 """With less than so many minutes the diagnosis is the quick one."""
+
+BY_CLASS = ("balanced-accuracy", "macro-f1")
+"""Scores for which every class counts alike, so it does in the loss."""
 
 SPENT = "time-spent.jsonl"
 """Beside the artefacts of a store: the seconds of each training of a search."""
-
-CONFIG: Mapping[str, Any] = {"stopping": "patience", "window": 100, "max_epochs": 1000}
-"""Where auto departs from the paper's protocol: a training ends 100 epochs after its lowest
-validation loss, for time."""
-
-
-@dataclass(frozen=True, eq=False)
-class AutoResult:
-    """What was chosen, why, and how good it is.
-
-    Parameters
-    ----------
-    splits, choice
-        The splits that chose, and the members that were chosen on them.
-    folds, ensemble
-        The splits of the members that vote, and these members: the same, unless they were trained
-        again on folds.
-    estimate, estimate_of_choice
-        How good the ensemble is, and the choice; the same, unless they were trained again.
-    """
-
-    graph: Graph
-    splits: SplitBatch
-    folds: SplitBatch
-    verdict: Verdict
-    families: tuple[Family, ...]
-    score: str
-    trials: tuple[Trial, ...]
-    finalists: tuple[Trial, ...]
-    choice: Ensemble
-    ensemble: Ensemble
-    temperature: float
-    estimate: Estimate
-    estimate_of_choice: Estimate
-    replicas: int
-    notes: tuple[str, ...] = ()
-    interrupted: bool = False
-    config: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def is_refit(self) -> bool:
-        """Whether the voters were trained again on folds of training and validation nodes."""
-        return self.ensemble is not self.choice
-
-    def predict(self, graph: GraphLike = None) -> Predictions:
-        """Let the ensemble vote on a graph, by default on the one it was chosen for."""
-        from heterophily.prediction.build import model_of
-        from heterophily.prediction.predict import predict
-
-        return predict(model_of(self), self.graph if graph is None else graph)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data: verdict, candidates, choice, test estimate."""
-        return {
-            "graph": self.graph.name,
-            "verdict": self.verdict.to_dict(),
-            "score": self.score,
-            "candidates": [_row(trial) for trial in self.ranking()],
-            "chosen": [_row(trial) for trial in self.choice.trials],
-            "members": len(self.ensemble.members),
-            "validation": {
-                "single": self.finalists[0].mean,
-                "by_finalists": list(self.choice.scores),
-                "ensemble": self.choice.score,
-            },
-            "temperature": self.temperature,
-            "test": self.estimate.to_dict(),
-            "evaluation": self.estimate.evaluation.to_dict(),
-            "test_single_member_accuracy": self.estimate.single,
-            "refit": self.is_refit,
-            **({"test_before_refit": self.estimate_of_choice.to_dict()} if self.is_refit else {}),
-            "test_nodes": self.estimate.test_nodes,
-            "replicas": self.replicas,
-            "notes": list(self.notes),
-            "interrupted": self.interrupted,
-        }
-
-    def ranking(self) -> list[Trial]:
-        """Return all trials: those with more trainings first, then by validation score."""
-        return ranked(self.trials)
-
-
-def _row(trial: Trial) -> dict[str, Any]:
-    mean = trial.mean
-    return {
-        "model": trial.candidate.family.label,
-        "settings": dict(trial.candidate.settings),
-        "splits": trial.splits,
-        "trainings": len(trial.scores),
-        "validation": mean if math.isfinite(mean) else None,
-    }
 
 
 def auto(
@@ -145,28 +60,35 @@ def auto(
     seed: int = 0,
     inductive: bool = False,
     refit: bool = False,
+    families: Sequence[str] | None = None,
     max_trials: int | None = None,
     seeds: int = SEEDS,
     workers: int | None = None,
     engine: str = "auto",
     config: Mapping[str, Any] | None = None,
     clock: Callable[[], float] = time.monotonic,
-    progress: Callable[[float, int], None] | None = None,
+    progress: Callable[[Standing], None] | None = None,
     store: Store | None = None,
+    executor: Executor | None = None,
 ) -> AutoResult:
-    """Choose a model for a graph, train an ensemble of it, and estimate how good it is.
+    """Choose models for a graph, train an ensemble of them, and estimate how good it is.
 
-    1. The diagnosis, from training and validation labels of the first split, gives the models.
-    2. Successive halving over their settings, by the mean validation score over the splits. On a
-       directed graph each model is tried with its edges both ways, as given and reversed, and goes
-       on with one of them.
+    1. The diagnosis, from training and validation labels of the first split, orders the families
+       of models. It excludes none.
+    2. Every family has a first chance: one strong setting, a short training where a whole one
+       would take long. Then families near the leader try more settings; what is far behind ends
+       early. On a directed graph a few families try their edges both ways, as given and reversed,
+       and the others follow the best of them.
     3. The best finalist votes, and whoever makes the right classes of validation nodes more
        probable: probabilities are averaged. Voters, then the other finalists, are trained with more
        seeds, finalists are ranked by all of them, and the choice of voters is made again. With
        ``refit`` the voters are then trained again on five folds of training and validation nodes.
-    4. A temperature is fitted on validation nodes.
+    4. A temperature is fitted on validation nodes, and used where it clearly helps there.
     5. Test nodes are read at the end: on them vote only members that saw none of them. With
        ``refit`` both are judged, the voters as they were chosen and those trained again.
+
+    It ends before the time is up when nothing is left to gain: every validation node is right, or
+    strong settings are tried and 20 candidates brought no progress.
 
     Parameters
     ----------
@@ -177,11 +99,12 @@ def auto(
         differ (those of Geom-GCN), a node may be tested in one split and validate the choice in
         another, as in the paper.
     minutes
-        Time for steps 1 to 3 on ``clock``; with less than half a minute the diagnosis is the quick
-        one. One network for each worker is trained in any case, and what was begun is finished.
+        Time for steps 1 to 3 on ``clock``; with less than a minute the diagnosis is the quick
+        one. One training for each worker is done in any case, and what was begun is finished.
     score
-        A name in :data:`~heterophily.evaluation.scores.SCORES`, or ``"auto"``: ROC AUC for two
-        classes of which one holds at most a quarter of the nodes, else accuracy.
+        A name in :data:`~heterophily.evaluation.scores.SCORES`, or ``"auto"``: by the sizes of
+        the classes (:func:`~heterophily.evaluation.scores.score_for`). When every class counts
+        alike in the score, it does in the loss too.
     inductive
         Leave out models whose weights belong to the nodes of this graph.
     refit
@@ -189,15 +112,20 @@ def auto(
         labels instead of 48 % with splits of Geom-GCN, and other members for every fold. Of the
         time 40 % go there. Of use with splits that are given: the folds of the default have
         no nodes that only validate.
+    families
+        Labels of the families to choose from, as in the leaderboard; default: all.
     max_trials, seeds
         Limits on candidates and on seeds of a finalist.
     config
         Changed fields of :class:`TrainConfig`, for all candidates.
     progress
-        Called with the share of the time that has passed and the number of replicas so far.
+        Called with a :class:`~heterophily.prediction.leaderboard.Standing` after each batch of
+        trainings.
     store
         Where finished trainings are looked for and kept. The same call goes on where an earlier one
         was ended, the time that it spent included; with more ``minutes`` it searches further.
+    executor
+        Who trains; by default this machine.
     """
     graph = as_graph(graph)
     if not minutes > 0:
@@ -214,6 +142,10 @@ def auto(
     start = clock()
     verdict = diagnose(visible, seed=seed, quick=minutes < QUICK_BELOW).verdict
     count = workers or usable_cores()
+    chosen_config = {**({"class_weight": "balanced"} if name in BY_CLASS else {}), **(config or {})}
+    size, total = WorkSize.of(graph), 60 * minutes * count
+    found, too_large = _families(graph, size, inductive=inductive, only=families, workers=count)
+    found = in_order(found, verdict.kind, size=size, seed=seed, total=total)
     with ExitStack() as stack:
         kept_in = stack.enter_context(MemoryStore()) if store is None else store
         memory = None if kept_in.reach == "process" else kept_in.artefact_folder / SPENT
@@ -221,9 +153,6 @@ def auto(
             memory.parent.mkdir(parents=True, exist_ok=True)
         spent = TimeSpent(clock, since=start, memory=memory, workers=count)
         timer = Clock(60 * minutes, spent.now)
-        one_way = graph.is_directed and is_one_way(graph.adjacency)
-        families = families_for(verdict.kind, inductive=inductive, one_way=one_way)
-        chosen_config = {**CONFIG, **(config or {})}
         trainer = SplitTrainer(
             graph,
             batch,
@@ -232,34 +161,46 @@ def auto(
             engine=engine,
             config=chosen_config,
             store=kept_in,
-            executor=stack.enter_context(this_machine(count)),
+            executor=stack.enter_context(executor or this_machine(count)),
             spent=spent,
         )
         again = trainer.on(folds)
+        part = timer.first(SEARCH_SHARE if refit else 1.0)
+        board = Leaderboard(graph, batch, name)
 
         def report() -> None:
             if progress is not None:
-                progress(timer.share, trainer.trained + again.trained)
+                trained = trainer.trained + again.trained
+                progress(
+                    Standing(timer.share, timer.left, trained, lambda: board.rows(search.trials))
+                )
 
-        part = timer.first(SEARCH_SHARE if refit else 1.0)
-        search = Search(trainer, scored, part, name, max_trials=max_trials, progress=report)
+        search = Search(
+            trainer, scored, part, name, max_trials=max_trials, progress=report, size=size
+        )
         finalists: list[Trial] = []
         interrupted = False
         try:
-            finalists = search.run(draw(families, seed=seed))
-            voters = choose(finalists, graph.labels, batch, scored).trials if finalists else ()
-            search.add_seeds(voters, seeds=seeds)
-            search.add_seeds([trial for trial in finalists if trial not in voters], seeds=seeds)
+            finalists = search.run(draw(found, seed=seed, size=size, total=total))
+            if finalists and finalists[0].mean < EXACT:
+                voters = choose(finalists, graph.labels, batch, scored, by_class=name in BY_CLASS)
+                search.add_seeds(voters.trials, seeds=seeds)
+                others = [trial for trial in finalists if trial not in voters.trials]
+                search.add_seeds(others, seeds=seeds)
         except KeyboardInterrupt:
             interrupted = True
             finalists = finalists or _best_so_far(search.trials)
         if not finalists:
+            reasons = _failed(trainer.failures)
             raise InputError(
                 "no candidate could be trained and scored: every one diverged, or validation "
                 "nodes are of one class; check features and labels"
+                + "".join(f" ({reason})" for reason in reasons[:1])
             )
         finalists = ranked(finalists)
-        choice = ensemble = choose(finalists, graph.labels, batch, scored)
+        choice = ensemble = choose(
+            finalists, graph.labels, batch, scored, by_class=name in BY_CLASS
+        )
         if refit and not interrupted:
             try:
                 second = Search(again, scored, timer, name, progress=report)
@@ -270,13 +211,14 @@ def auto(
             for member in trial.members.values():
                 member.load()
     folds = batch if ensemble is choice else folds
-    temperature, judged = _judge(ensemble, graph, folds, batch, name)
+    temperature = validated_temperature(choice.members, graph.labels, batch)
+    judged = _judge(ensemble, graph, folds, batch, name, temperature)
     return AutoResult(
         graph=graph,
         splits=batch,
         folds=folds,
         verdict=verdict,
-        families=families,
+        families=found,
         score=name,
         trials=tuple(search.trials),
         finalists=tuple(finalists),
@@ -285,13 +227,68 @@ def auto(
         temperature=temperature,
         estimate=judged,
         estimate_of_choice=(
-            judged if ensemble is choice else _judge(choice, graph, batch, batch, name)[1]
+            judged if ensemble is choice else _judge(choice, graph, batch, batch, name, temperature)
         ),
         replicas=trainer.trained + again.trained,
-        notes=(*_gaps(graph, batch), *judged.evaluation.remarks, *trainer.notes),
+        notes=(
+            *_gaps(graph, batch),
+            *judged.evaluation.remarks,
+            *_untried(search.left_out, too_large),
+            *_failed(trainer.failures),
+            *trainer.notes,
+        ),
         interrupted=interrupted,
         config=chosen_config,
     )
+
+
+def _families(
+    graph: Graph,
+    size: WorkSize,
+    *,
+    inductive: bool,
+    only: Sequence[str] | None,
+    workers: int,
+) -> tuple[tuple[Family, ...], tuple[Family, ...]]:
+    """Return the families for a graph, and those that would not fit into memory."""
+    found = families_for(
+        inductive=inductive,
+        one_way=graph.is_directed and is_one_way(graph.adjacency),
+        features=feature_kind(graph),
+        has_features=bool(graph.num_features),
+    )
+    if only is not None:
+        known = {family.label: family for family in found}
+        bases = {label.partition(" (edge_direction")[0] for label in only}
+        for label in only:
+            lookup({**known, **dict.fromkeys(f.title or f.model for f in found)}, "family", label)
+        found = tuple(f for f in found if f.label in only or (f.title or f.model) in bases)
+    room = limit() / workers / 1e9
+    fits = {f: next(draw([f], seed=0, size=size)[f]).gigabytes(size) <= room for f in found}
+    usable = tuple(family for family in found if fits[family])
+    if not usable:
+        smallest = min(Candidate(f, {}).gigabytes(size) for f in found)
+        raise InputError(
+            f"no model fits into memory: the smallest needs about {smallest:.1f} GB for each of "
+            f"{workers} workers; use fewer workers, or a machine with more memory"
+        )
+    return usable, tuple(family for family in found if not fits[family])
+
+
+def _untried(left_out: Sequence[Family], too_large: Sequence[Family]) -> tuple[str, ...]:
+    """Say which families had no chance, and what would give them one."""
+    notes = []
+    if left_out:
+        names = ", ".join(dict.fromkeys(family.label for family in left_out))
+        notes.append(f"not tried, for lack of time: {names}; more --minutes would try them")
+    if too_large:
+        names = ", ".join(dict.fromkeys(family.label for family in too_large))
+        notes.append(f"not tried, for lack of memory: {names}; fewer --workers leave more for each")
+    return tuple(notes)
+
+
+def _failed(failures: Mapping[str, str]) -> list[str]:
+    return [f"{label} could not be trained: {reason}" for label, reason in failures.items()]
 
 
 def _gaps(graph: Graph, splits: SplitBatch) -> tuple[str, ...]:
@@ -300,16 +297,20 @@ def _gaps(graph: Graph, splits: SplitBatch) -> tuple[str, ...]:
 
 
 def _judge(
-    ensemble: Ensemble, graph: Graph, splits: SplitBatch, given: SplitBatch, score: str
-) -> tuple[float, Estimate]:
-    """Return the temperature of an ensemble, by validation nodes, and how good it is.
+    ensemble: Ensemble,
+    graph: Graph,
+    splits: SplitBatch,
+    given: SplitBatch,
+    score: str,
+    temperature: float,
+) -> Estimate:
+    """Return how good an ensemble is.
 
     Baselines are fitted on the splits that were given, not on folds of them.
     """
-    members = ensemble.members
-    temperature = validated_temperature(members, graph.labels, splits)
-    found = estimate(members, graph, splits, temperature=temperature, score=score, beside=given)
-    return temperature, found
+    return estimate(
+        ensemble.members, graph, splits, temperature=temperature, score=score, beside=given
+    )
 
 
 def _visible(graph: Graph, splits: SplitBatch) -> Graph:

@@ -8,14 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from heterophily.comparison.train_report import TrainReport
+from heterophily.data.disk.graph import DiskGraph
 from heterophily.data.splits import SplitBatch
 from heterophily.evaluation.evaluate import ScoreValue
 from heterophily.evaluation.scores import expected_calibration_error
-from heterophily.experiments.train_report import TrainReport
-from heterophily.prediction.auto import AutoResult
 from heterophily.prediction.calibration import fit_temperature, tempered
 from heterophily.prediction.estimate import CALIBRATION, SCALED
 from heterophily.prediction.model import GraphFacts, Network, TrainedModel, Vote
+from heterophily.prediction.result import AutoResult
 from heterophily.runs.run import split_digest
 from heterophily.training.config import TrainConfig
 
@@ -85,7 +86,7 @@ class Calibrated:
 def calibrate_report(report: TrainReport) -> Calibrated:
     """Fit a temperature to the replicas of a report; the report must hold their states."""
     assert report.source is not None
-    labels, splits = report.source.labels, report.splits
+    labels, splits = np.asarray(report.source.labels, np.int64), report.splits
     truth, votes, judged = [], [], []
     for number, result in sorted(report.results.by_replica.items()):
         assert result.probabilities is not None
@@ -145,4 +146,7 @@ def model_of_report(
 def network_of(report: TrainReport, options: Mapping[str, Any], config: TrainConfig) -> Network:
     """Return the network of a report that was trained with these options."""
     assert report.source is not None
+    if isinstance(report.source, DiskGraph):
+        kind = report.hyperparameters.get("features", "counts")
+        return Network(report.model, {**options, "features": kind}, config.to_dict())
     return Network.on(report.source, report.model, options, config.to_dict())

@@ -1,138 +1,41 @@
-"""What ``auto`` tries: models by verdict, and the settings of each."""
+"""What ``auto`` tries on a graph: its families in order, and the candidates of each."""
 
 from __future__ import annotations
 
-import random
+import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from heterophily.errors import lookup
-from heterophily.experiments.presets import RELEASED, Recipe
-from heterophily.experiments.space import Space, recipe_of
 from heterophily.filters.direction import EdgeDirection
 from heterophily.layers.channel import resolve_channels
+from heterophily.layers.feature_scaling import FeatureKind
+from heterophily.models.residual import DirectedNetwork, ResidualNetwork
 from heterophily.models.spec import ModelSpec
 from heterophily.models.trees import TreesOptions
+from heterophily.paper.presets import RELEASED, Recipe
+from heterophily.prediction.cost import WorkSize, seconds, shortened
+from heterophily.prediction.families import DIRECTED, EXPECTED, FAMILIES, MLP, TREES, Family
 from heterophily.runs.model import spec_with
+from heterophily.search.space import recipe_of
 from heterophily.training.config import TrainConfig
 
-SPACE = Space(
-    "auto",
-    {
-        "lr": (0.002, 0.01, 0.05),
-        "weight_decay": (5e-6, 5e-5, 5e-4, 5e-3),
-        "dropout": (0.0, 0.2, 0.4, 0.6, 0.8),
-    },
-)
-"""Settings of the ACM family and its backbones: 60, a coarse grid of the paper's ranges."""
+CONFIG: Mapping[str, Any] = {"stopping": "patience", "window": 100, "max_epochs": 1000}
+"""Where auto departs from the paper's protocol: a training ends 100 epochs after its lowest
+validation loss, for time."""
 
+LATER = 3.0
+"""In the first round a family waits this many times longer when the verdict does not expect it to
+be good."""
 
-@dataclass(frozen=True, eq=False)
-class Family:
-    """A model, what stays fixed while its settings are searched, and the settings.
-
-    ``turn_of``: the same model with its edges both ways, when this one has them as given or
-    reversed.
-    """
-
-    model: str
-    options: Mapping[str, Any] = field(default_factory=dict)
-    space: Space = SPACE
-    title: str = ""
-    turn_of: Family | None = None
-
-    @property
-    def label(self) -> str:
-        """Name for tables: the title, or the model and what was changed in it; the direction."""
-        shown = ["edge_direction"] if self.title else list(self.options)
-        changes = ", ".join(f"{key}={self.options[key]}" for key in shown if key in self.options)
-        name = self.title or self.model
-        return f"{name} ({changes})" if changes else name
-
-
-MLP, GCN = Family("mlp-2"), Family("gcn")
-ACM, ACMII = Family("acm-gcn"), Family("acmii-gcn")
-PLUS, PLUS_II = Family("acm-gcn+"), Family("acmii-gcn+")
-RESIDUAL = Family("acm-gcn++", {"with_structure": False})
-RESIDUAL_II = Family("acmii-gcn++", {"with_structure": False})
-ALL, ALL_II = Family("acm-gcn++"), Family("acmii-gcn++")
-GLOBAL = Family(
-    "glognn",
-    {
-        "alpha": 0.0,
-        "beta": 1000.0,
-        "delta": 1.0,
-        "input_dropout": 0.0,
-        "normalization": "random-walk",
-        "normalize_structure": True,
-    },
-    Space(
-        "glognn, features",
-        {
-            "lr": (0.01,),
-            "weight_decay": (5e-5, 1e-3),
-            "dropout": (0.0, 0.5, 0.8),
-            "gamma": (0.1, 0.5, 0.8),
-            "hops": (2, 5),
-        },
-    ),
-    title="glognn on X",
-)
-GLOBAL_STRUCTURE = Family(
-    "glognn",
-    {"alpha": 0.0, "gamma": 0.0, "delta": 0.0, "hops": 1, "select_by": "validation-accuracy"},
-    Space(
-        "glognn, structure",
-        {"lr": (0.002, 0.01), "weight_decay": (5e-6, 5e-5, 5e-4), "dropout": (0.2, 0.5, 0.8)},
-    ),
-    title="glognn on A",
-)
-PAGERANK = Family(
-    "gprgnn",
-    {},
-    Space(
-        "gprgnn",
-        {
-            "lr": (0.01, 0.05),
-            "weight_decay": (5e-5, 5e-4),
-            "dropout": (0.4, 0.7),
-            "alpha": (0.1, 0.5),
-        },
-    ),
-)
-
-TREE_SPACE = Space(
-    "trees",
-    {"depth": (2, 4, 8), "learning_rate": (0.02, 0.05, 0.1), "column_share": (0.3, 0.7)},
-)
-TREES, TREES_CHANNELS = Family("trees", {}, TREE_SPACE), Family("trees-channels", {}, TREE_SPACE)
-
-FAMILIES: Mapping[str, tuple[Family, ...]] = {
-    "homophilic": (ACM, ACMII, RESIDUAL, RESIDUAL_II, GCN, GLOBAL, PAGERANK, TREES_CHANNELS),
-    "harmless": (PLUS, PLUS_II, ALL, ALL_II, ACM, GLOBAL_STRUCTURE, TREES_CHANNELS),
-    "harmful": (ACM, TREES_CHANNELS, TREES, ACMII, RESIDUAL, RESIDUAL_II, PLUS, PLUS_II, MLP),
-    "little": (
-        *(ACM, TREES, MLP, TREES_CHANNELS, ACMII, RESIDUAL, PLUS, ALL_II, GLOBAL),
-        GLOBAL_STRUCTURE,
-    ),
-    "too-few": (
-        *(ACM, TREES, MLP, GCN, TREES_CHANNELS, PLUS, RESIDUAL, GLOBAL, GLOBAL_STRUCTURE),
-        PAGERANK,
-    ),
-}
-"""Verdict of the diagnosis -> models to try. Written with the paper's tables and the accuracies of
-``results/zoo-fixed-splits`` in view, those on test nodes too: A itself as a channel (+ and ++)
-where the graph helps without being homophilic, the residual elsewhere, and models that err on other
-nodes than ours. Trees on ACM's channels of the features are tried under every verdict. A verdict
-that the graph adds little, or that it cannot be told, leaves out no kind
-of model: without a graph, with neighbours' features, with A itself."""
+_WAYS: tuple[EdgeDirection, ...] = ("given", "reversed")
 
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """One model with one setting."""
+    """One family with one setting."""
 
     family: Family
     settings: Mapping[str, Any]
@@ -159,45 +62,82 @@ class Candidate:
 
     @cached_property
     def _recipe(self) -> Recipe:
-        settings = {**self.family.options, **self.settings}
+        settings = {**CONFIG, **self.family.options, **self.settings}
         return recipe_of(settings, self.model, "", RELEASED)
+
+    def seconds(self, size: WorkSize) -> float:
+        """Return the declared seconds of one training on one core."""
+        return seconds(self.family.cost, size, {**self.family.options, **self.settings})
+
+    def gigabytes(self, size: WorkSize) -> float:
+        """Return the declared memory of one training."""
+        return self.family.cost.gigabytes(size, {**self.family.options, **self.settings})
 
 
 def families_for(
-    kind: str, *, inductive: bool = False, one_way: bool = False
+    *,
+    inductive: bool = False,
+    one_way: bool = False,
+    features: FeatureKind = "counts",
+    has_features: bool = True,
 ) -> tuple[Family, ...]:
-    """Return the models to try under a verdict; ``inductive`` leaves out weights of nodes.
+    """Return the families that have their chance on a graph.
 
-    With ``one_way`` edges each model that uses edges comes with them both ways, as in the paper, as
-    given, and reversed; a model with its edges turned is a family of its own.
+    Parameters
+    ----------
+    inductive
+        Leave out models whose weights or labels belong to nodes.
+    one_way
+        Add the models that see both directions apart; the scouts come with their edges both ways,
+        as given, and reversed, each a family of its own.
+    features, has_features
+        Models on raw counts differ from the others only where features are counts. Without
+        features, models that see nothing else are left out: they would guess.
 
-    >>> [family.label for family in families_for("homophilic")][:2]
-    ['acm-gcn', 'acmii-gcn']
-    >>> [family.label for family in families_for("homophilic", one_way=True)][8]
-    'acm-gcn (edge_direction=given)'
+    >>> [family.label for family in families_for()][:3]
+    ['trees', 'trees-channels', 'trees-labels']
+    >>> len(families_for(has_features=False)) < len(families_for())
+    True
     """
-    found = lookup(FAMILIES, "verdict", kind)
+    found: tuple[Family, ...] = FAMILIES
+    if not has_features:
+        found = tuple(family for family in found if uses_edges(family))
+    if features != "counts" or not has_features:
+        found = tuple(family for family in found if "row_normalize" not in family.options)
+    if one_way:
+        found = (*found, *DIRECTED)
     if inductive:
         found = _without_node_weights(found)
     if not one_way:
         return found
-    bases = [_turned(family, "both") if _uses_edges(family) else family for family in found]
-    turnable = [family for family in bases if "edge_direction" in family.options]
-    ways: tuple[EdgeDirection, ...] = ("given", "reversed")
-    return (*bases, *(_turned(base, way, turn_of=base) for way in ways for base in turnable))
+    bases = [turned_family(f, "both") if can_turn(f) else f for f in found]
+    scouts = [family for family in bases if family.is_scout]
+    return (*bases, *(turned_family(base, way) for way in _WAYS for base in scouts))
 
 
-def _uses_edges(family: Family) -> bool:
-    options = Candidate(family, {}).spec.options
+def turned_family(family: Family, way: EdgeDirection) -> Family:
+    """Return a family with its edges turned; what is turned remembers its base."""
+    options = {**family.options, "edge_direction": way}
+    is_turned = family.options.get("edge_direction", way) != way
+    return replace(family, options=options, turn_of=family if is_turned else None)
+
+
+def uses_edges(family: Family) -> bool:
+    """Whether a model sees edges at all."""
+    spec = Candidate(family, {}).spec
+    options = spec.options
     if isinstance(options, TreesOptions):
         return options.columns != ("own",)
-    channels = getattr(options, "layer_channels", ("low",))
+    if issubclass(spec.network, ResidualNetwork):
+        return True
+    channels = getattr(options, "layer_channels", ()) or ("low",)
     return any(c.filter.aggregate or c.source == "structure" for c in resolve_channels(channels))
 
 
-def _turned(family: Family, way: EdgeDirection, *, turn_of: Family | None = None) -> Family:
-    options = {**family.options, "edge_direction": way}
-    return replace(family, options=options, turn_of=turn_of)
+def can_turn(family: Family) -> bool:
+    """Whether a model sees its edges one way at a time."""
+    sees_both = issubclass(Candidate(family, {}).spec.network, DirectedNetwork)
+    return uses_edges(family) and not sees_both
 
 
 def _without_node_weights(found: Sequence[Family]) -> tuple[Family, ...]:
@@ -216,35 +156,67 @@ def has_structure(family: Family) -> bool:
 
 
 def has_node_weights(family: Family) -> bool:
-    """Whether weights belong to nodes: their shapes change with one node more."""
+    """Whether what is learnt belongs to nodes: its shapes change with one node more."""
     spec = Candidate(family, {}).spec
     few, more = (
-        [p.shape for p in spec.build(num_nodes=n, num_features=2, num_classes=2).parameters()]
+        [
+            value.shape
+            for value in spec.build(num_nodes=n, num_features=2, num_classes=2)
+            .state_dict()
+            .values()
+        ]
         for n in (3, 4)
     )
     return few != more
 
 
-def middle(space: Space) -> dict[str, Any]:
-    """Return the setting in the middle of all ranges: the first that is tried.
+def draw(
+    families: Sequence[Family],
+    *,
+    seed: int,
+    size: WorkSize | None = None,
+    total: float = math.inf,
+) -> dict[Family, Iterator[Candidate]]:
+    """Return for each family its candidates, each setting once: strong ones first.
 
-    >>> middle(SPACE)
-    {'lr': 0.01, 'weight_decay': 0.0005, 'dropout': 0.4}
-    """
-    return {key: values[len(values) // 2] for key, values in space.values.items()}
+    On a graph of a known ``size`` a family whose first training would take long begins with a
+    short one; ``total`` are the seconds of the search on all workers.
 
-
-def draw(families: Sequence[Family], *, seed: int) -> dict[Family, Iterator[Candidate]]:
-    """Return for each family its candidates, each setting once: the middle one, then at random.
-
+    >>> from heterophily.prediction.families import ACM
     >>> next(draw([ACM], seed=0)[ACM]).settings
     {'lr': 0.01, 'weight_decay': 0.0005, 'dropout': 0.4}
     """
-    random_order = random.Random(seed)
     found: dict[Family, Iterator[Candidate]] = {}
     for family in families:
-        settings, first = list(family.space), middle(family.space)
-        random_order.shuffle(settings)
-        settings.remove(first)
-        found[family] = map(partial(Candidate, family), [first, *settings])
+        settings = family.portfolio.ordered(seed=seed)
+        if size is not None:
+            options = {**family.options, **settings[0]}
+            epochs = shortened(family.cost, size, options, total=total)
+            if epochs is not None:
+                settings.insert(0, {**settings[0], "max_epochs": epochs})
+        found[family] = iter([Candidate(family, each) for each in settings])
     return found
+
+
+def in_order(
+    families: Sequence[Family],
+    verdict: str,
+    *,
+    size: WorkSize,
+    seed: int,
+    total: float = math.inf,
+) -> tuple[Family, ...]:
+    """Return the families in the order of the first round: cheap ones first, then by the verdict.
+
+    Trees on own features and a perceptron, which every other family must beat, come first of all.
+    """
+    expected = lookup(EXPECTED, "verdict", verdict)
+    names = {(family.model, family.title) for family in expected}
+
+    def wait(family: Family) -> float:
+        first = next(draw([family], seed=seed, size=size, total=total)[family])
+        is_expected = (family.model, family.title) in names
+        return first.seconds(size) * (1.0 if is_expected else LATER)
+
+    baselines = {family for family in families if family in (TREES, MLP)}
+    return tuple(sorted(families, key=lambda f: (f not in baselines, wait(f))))

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from heterophily.layers.acm_layer import AcmLayer
 from heterophily.layers.inputs import GraphInputs
+from heterophily.layers.typed_acm_layer import TypedAcmLayer
 from heterophily.prediction.members import network_logits
 from heterophily.prediction.model import Network
 
@@ -39,7 +40,7 @@ def contributions(
     network: Network, built: nn.Module, inputs: GraphInputs, node: int
 ) -> Contributions | None:
     """Take the logits of a node apart; None when the last layer does not mix logits."""
-    layers = [module for module in built.modules() if isinstance(module, AcmLayer)]
+    layers = [module for module in built.modules() if isinstance(module, (AcmLayer, TypedAcmLayer))]
     has_relu = getattr(network.spec.options, "output_relu", False)
     if not layers or len(network.channel_names) < 2 or has_relu:
         return None

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heterophily.data.splits import SplitBatch
-from heterophily.evaluation.scores import Score, log_likelihood
+from heterophily.evaluation.scores import Probabilities, Score, log_likelihood
 from heterophily.prediction.members import Member
-from heterophily.prediction.search import Trial
+from heterophily.prediction.trial import Trial
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,8 +36,26 @@ def average(members: Sequence[Member]) -> NDArray[np.float64]:
     return total / len(members)
 
 
+def balanced_log_likelihood(labels: NDArray[np.int64], probabilities: Probabilities) -> float:
+    """Mean over the classes that occur of the mean log probability of their nodes.
+
+    >>> votes = np.array([[0.9, 0.1], [0.9, 0.1], [0.5, 0.5]])
+    >>> round(balanced_log_likelihood(np.array([0, 0, 1]), votes), 3)
+    -0.399
+    """
+    found = [
+        log_likelihood(labels[labels == k], probabilities[labels == k]) for k in np.unique(labels)
+    ]
+    return float(np.mean(found))
+
+
 def choose(
-    finalists: Sequence[Trial], labels: NDArray[np.int64], splits: SplitBatch, score: Score
+    finalists: Sequence[Trial],
+    labels: NDArray[np.int64],
+    splits: SplitBatch,
+    score: Score,
+    *,
+    by_class: bool = False,
 ) -> Ensemble:
     """Let finalists join one by one, as long as the vote gets better.
 
@@ -46,9 +64,11 @@ def choose(
     al. 2004). The likelihood, not the score: every vote changes it, so less is left to chance
     (docs/predict.md has the comparison). Every member has one vote, so a finalist with more seeds
     has more. On the validation nodes of a split only members of that split vote: others may have
-    been trained on these nodes. Finalists come best first.
+    been trained on these nodes. Finalists come best first. ``by_class``: every class counts
+    alike in the likelihood, as it does in the score.
     """
     rows = [np.flatnonzero(split.validation) for split in splits]
+    fit = balanced_log_likelihood if by_class else log_likelihood
 
     def votes(trial: Trial) -> dict[int, NDArray[np.float64]]:
         total: dict[int, NDArray[np.float64]] = {}
@@ -71,10 +91,10 @@ def choose(
 
     waiting = {trial: votes(trial) for trial in finalists}
     chosen, total = [finalists[0]], waiting.pop(finalists[0])
-    scores, likelihood = [mean(score, total)], mean(log_likelihood, total)
+    scores, likelihood = [mean(score, total)], mean(fit, total)
     while waiting:
         after = {trial: joined(total, vote) for trial, vote in waiting.items()}
-        values = {trial: mean(log_likelihood, vote) for trial, vote in after.items()}
+        values = {trial: mean(fit, vote) for trial, vote in after.items()}
         best = max(values, key=values.__getitem__)
         if values[best] <= likelihood:
             break

@@ -16,12 +16,16 @@ from heterophily.evaluation.baselines import baselines
 from heterophily.evaluation.evaluate import Evaluation, ScoreValue, evaluate
 from heterophily.evaluation.scores import accuracy, expected_calibration_error
 from heterophily.evaluation.threshold import choose_threshold
-from heterophily.prediction.calibration import fit_temperature, tempered
+from heterophily.prediction.calibration import helpful_temperature, tempered
 from heterophily.prediction.ensemble import average, unseen
 from heterophily.prediction.members import Member
+from heterophily.prediction.ranking import TopNodes, top_nodes
 
 CALIBRATION, SCALED = "calibration-error", "calibration-error-scaled"
 """Names of the calibration error before and after temperature scaling, beside the scores."""
+
+RANKS = ("roc-auc", "average-precision")
+"""Scores of rankings: beside them stands what the first nodes of the ranking hold."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,11 +40,14 @@ class Estimate:
         Mean accuracy of the members one by one.
     calibration
         The two calibration errors by name, one value per test set.
+    top
+        Two classes: how many of the nodes ranked first are of the rarer one.
     """
 
     evaluation: Evaluation
     single: float
     calibration: Mapping[str, tuple[float, ...]]
+    top: tuple[TopNodes, ...] = ()
 
     @property
     def scores(self) -> dict[str, tuple[float, ...]]:
@@ -66,10 +73,13 @@ class Estimate:
 def validated_temperature(
     members: Sequence[Member], labels: NDArray[np.int64], splits: SplitBatch
 ) -> float:
-    """Fit one temperature on the validation nodes of all splits, each judged by its own members."""
+    """Fit one temperature on the validation nodes of all splits, each judged by its own members.
+
+    1 unless it clearly helps on nodes that it was not fitted on.
+    """
     found = [_validated(members, labels, splits, number) for number in range(len(splits))]
     truth, votes = zip(*(pair for pair in found if pair is not None), strict=True)
-    return fit_temperature(np.concatenate(truth), np.concatenate(votes))
+    return helpful_temperature(np.concatenate(truth), np.concatenate(votes))
 
 
 def _validated(
@@ -130,6 +140,7 @@ def estimate(
                 for truth, votes in pairs_of_test
             ),
         },
+        top_nodes(pairs_of_test) if found.score in RANKS else (),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from heterophily.data.encode.encoder import Encoder
 from heterophily.models.trees import TreesModel
 from heterophily.prediction.members import Sizes
 from heterophily.prediction.model import TrainedModel
@@ -22,6 +23,7 @@ BLOCK_WORDS = {
 }
 COUNT_WORDS = {
     "degree": "its number of neighbours",
+    "neighbour-degree": "how many neighbours its neighbours have",
     "labels": "the number of its neighbours with a known label",
     "labels-2": "the number of known labels two steps away",
 }
@@ -39,6 +41,8 @@ def feature_shares(model: TrainedModel) -> tuple[FeatureShare, ...]:
     """Return the columns that matter most to the trees of a model; empty without trees."""
     facts = model.trained_on
     names = facts.feature_names
+    if facts.encoder is not None:  # one column of the table is several features
+        names = Encoder.from_dict(facts.encoder).feature_names
     sizes = Sizes(facts.num_nodes, facts.num_features or facts.num_nodes, len(model.class_names))
     totals: dict[tuple[str, int | None], float] = {}
     for vote in model.votes:

@@ -13,7 +13,9 @@ from torch import Tensor, nn
 
 from heterophily.data.graph import Graph
 from heterophily.data.splits import SplitBatch
+from heterophily.errors import HeterophilyError
 from heterophily.layers.inputs import GraphInputs, InputOptions
+from heterophily.learning.result import FitResult
 from heterophily.models.spec import ModelSpec
 from heterophily.prediction.candidates import Candidate
 from heterophily.prediction.time_spent import TimeSpent
@@ -26,7 +28,6 @@ from heterophily.runs.record import Record
 from heterophily.runs.run import Run
 from heterophily.runs.stores.base import Store
 from heterophily.runs.stores.memory import MemoryStore
-from heterophily.training.result import FitResult
 from heterophily.training.seeding import replica_seed, reproducible
 
 KINDS = ("logits", "state")
@@ -66,6 +67,8 @@ class Member:
         Number of epochs trained.
     validation
         Validation scores by name, from the record.
+    seconds
+        What the training took of the time of the search.
     kept
         What the training left beside its record.
     """
@@ -80,10 +83,12 @@ class Member:
         epochs: int,
         *,
         validation: Mapping[str, float | None] | None = None,
+        seconds: float = 0.0,
         kept: KeptTraining | None = None,
     ) -> None:
         self.candidate, self.split, self.seed, self.epochs = candidate, split, seed, epochs
         self.validation: Mapping[str, float | None] = validation or {}
+        self.seconds = seconds
         self._state, self._probabilities, self._kept = state, probabilities, kept
 
     @property
@@ -182,6 +187,7 @@ class SplitTrainer:
         self.spent = spent
         self.planner = Planner(seed=seed, engine=engine)
         self.notes: dict[str, None] = {}  # in order, each once
+        self.failures: dict[str, str] = {}  # by family: why it could not be trained
         self.trained = 0
         self._noted: set[InputOptions] = set()
 
@@ -198,25 +204,52 @@ class SplitTrainer:
             spent=self.spent,
         )
         other.planner, other.notes, other._noted = self.planner, self.notes, self._noted
+        other.failures = self.failures
         return other
 
     def train(self, tasks: Sequence[Task]) -> dict[Task, Member | None]:
-        """Train tasks; None stands for a replica whose first epoch diverged.
+        """Train tasks; None stands for one that diverged at once or could not be trained.
 
+        A model that refuses the graph or fails on it does not end the search: the reason is kept in
+        ``failures``.
         Ctrl-C raises ``KeyboardInterrupt``; what was finished by then is in the store.
         """
         runs = {task: self._run(task) for task in tasks}
         keys = [run.key for run in runs.values()]
         known = self.store.finished(keys)
-        done = complete(
-            runs.values(), store=self.store, executor=self.executor, keep=KINDS, needs=()
-        ).check()
+        try:
+            done = complete(
+                runs.values(), store=self.store, executor=self.executor, keep=KINDS, needs=()
+            )
+        except HeterophilyError:
+            raise
+        except (
+            ArithmeticError,
+            LookupError,
+            MemoryError,
+            RuntimeError,
+            TypeError,
+            ValueError,
+        ) as e:
+            if len(tasks) == 1:
+                self._fail(tasks[0], f"{type(e).__name__}: {e}")
+                return {tasks[0]: None}
+            return {task: self.train([task])[task] for task in tasks}  # which of them is it?
         records = done.records()
+        for task, run in runs.items():
+            if run.key in done.failures:
+                self._fail(task, done.failures[run.key])
         if self.spent is not None:
-            self.spent.count([records[key] for key in keys], known)
+            self.spent.count([records[key] for key in keys if key in records], known)
         self.trained += len(tasks)
         self.notes.update(self.planner.notes)
-        return {task: self._member(task, run, records[run.key]) for task, run in runs.items()}
+        return {
+            task: self._member(task, run, records[run.key]) if run.key in records else None
+            for task, run in runs.items()
+        }
+
+    def _fail(self, task: Task, reason: str) -> None:
+        self.failures.setdefault(task[0].family.label, reason)
 
     def _member(self, task: Task, run: Run, record: Record) -> Member | None:
         candidate, split, number = task
@@ -233,6 +266,7 @@ class SplitTrainer:
             None,
             record.outcome.epochs,
             validation=(record.outcome.scores or {}).get("validation"),
+            seconds=record.outcome.seconds if self.spent is None else self.spent.seconds(record),
             kept=KeptTraining(run, self.store, self.executor),
         )
 

@@ -10,6 +10,9 @@ from typing import Any
 
 from torch import Tensor, nn
 
+from heterophily.channels.columns import FeaturePanels, scale_of
+from heterophily.channels.rows import AnyGraph
+from heterophily.data.disk.graph import DiskGraph
 from heterophily.data.graph import Graph
 from heterophily.errors import InputError
 from heterophily.layers.channel import CHANNELS, Channel
@@ -25,7 +28,8 @@ _PROBE = Sizes(num_nodes=29, num_features=11, num_classes=3)
 class Network:
     """A model of the table, the options that differ from it, and how it was trained.
 
-    ``features`` is among the options, so that every graph is seen as that of training was.
+    ``features`` and the types of edges are among the options, so that every graph is seen as that
+    of training was.
     """
 
     model: str
@@ -37,8 +41,11 @@ class Network:
         cls, graph: Graph, model: str, options: Mapping[str, Any], config: Mapping[str, Any]
     ) -> Network:
         """Return a network as it is trained on a graph, which decides what features are."""
-        kind = spec_with(model, options).inputs.on(graph).features
-        return cls(model, {**options, "features": kind}, config)
+        inputs = spec_with(model, options).inputs.on(graph)
+        decided: dict[str, Any] = {"features": inputs.features}
+        if inputs.edge_types:
+            decided["edge_types"] = inputs.edge_types
+        return cls(model, {**options, **decided}, config)
 
     @cached_property
     def spec(self) -> ModelSpec:
@@ -103,12 +110,25 @@ class GraphFacts:
     columns: Mapping[str, Any] | None = None  # plain data: mean and deviation of numbers
 
     @classmethod
-    def of(cls, graph: Graph, networks: Sequence[Network]) -> GraphFacts:
+    def of(cls, graph: AnyGraph, networks: Sequence[Network]) -> GraphFacts:
         """Note the facts of a graph on which networks were trained.
 
         Means and deviations of the columns are kept where a network sees features scaled by them.
         """
         is_scaled = any(network.spec.inputs.features == "numbers" for network in networks)
+        if isinstance(graph, DiskGraph):
+            scale = scale_of(FeaturePanels(graph), "numbers", row_normalize=False)
+            return cls(
+                name=graph.name,
+                content_hash=graph.content_hash,
+                num_nodes=graph.num_nodes,
+                num_edges=graph.num_edges,
+                num_features=graph.num_features,
+                feature_names=graph.feature_names,
+                is_directed=graph.is_directed,
+                node_ids=graph.content_hash[:32],
+                columns=scale.columns if is_scaled else None,
+            )
         return cls(
             name=graph.name,
             content_hash=graph.content_hash,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from heterophily.prediction.ensemble import Ensemble
-from heterophily.prediction.search import Search, Trial
+from heterophily.prediction.search import Search
+from heterophily.prediction.trial import Trial
 
 SEARCH_SHARE = 0.6
 """Share of the time for the search when voters are trained again; the rest is for that."""

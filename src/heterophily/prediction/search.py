@@ -1,19 +1,21 @@
-"""Successive halving: many candidates on few splits, the better ones on more (Jamieson and
-Talwalkar 2016), under a clock, by validation scores alone."""
+"""The search: every family has a cheap first chance, what is far behind ends early (after
+successive halving, Jamieson and Talwalkar 2016), under a clock, by validation scores alone."""
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from heterophily.evaluation.scores import Score
-from heterophily.prediction.candidates import Candidate, Family
+from heterophily.prediction.candidates import Candidate
+from heterophily.prediction.cost import Speed, WorkSize
+from heterophily.prediction.families import Family
 from heterophily.prediction.members import Member, SplitTrainer, Task
 from heterophily.prediction.proposals import NEAR, Proposals
+from heterophily.prediction.trial import Clock, Trial, leaders, leaders_first
 from heterophily.training.cores import usable_cores
 
 KEEP = 3
@@ -23,79 +25,42 @@ MIN_KEPT, MAX_KEPT = 5, 30
 """So many survive a rung at least, because they vote together in the end, and at most, because
 their parameters are kept."""
 
-NODES_TO_JUDGE = 1000
-"""The first rung has so many splits that a candidate is judged on at least this many validation
-nodes: a smaller number tells candidates of a small graph apart by chance, a larger one leaves time
-for fewer candidates."""
+NODES_TO_LOOK, NODES_TO_JUDGE = 200, 1000
+"""A candidate is first trained on so many splits that it is looked at on 200 validation nodes. If
+it is not far behind, on so many that it is judged on 1,000: a smaller number tells candidates of a
+small graph apart by chance, a larger one leaves time for fewer candidates."""
 
 SHARES = (0.4, 0.6, 0.8)
 """Share of the time that has passed when each rung ends; the rest is for more seeds."""
+
+FIRST_ROUND = 0.6
+"""Share of the time after which families that were not tried yet are given up, with a note."""
+
+PLATEAU = 20
+"""So many candidates without progress end the first rung, when the strong settings are tried."""
+
+OVERTIME, OVERTIME_SECONDS = 0.2, 20.0
+"""The best candidate is trained on every split after the time is up, if that takes at most this
+share of it, or so many seconds."""
+
+TOO_NOISY = 0.05
+"""Where only larger differences than this can be told from chance, as on graphs with less than
+about 225 validation nodes, strong settings that were not tried do not keep a search going."""
+
+EXACT = 1.0 - 1e-9
+ENOUGH_FAMILIES = 4
+"""When every validation node is right after so many families, nothing is left to search for."""
 
 _BATCH = 8  # replicas between two looks at the clock, at most; but one for each worker
 _LOOK = 5.0  # seconds between two looks that are enough: of long trainings, fewer
 
 
 @dataclass(eq=False)
-class Trial:
-    """A candidate, its members so far by (split, seed), and their validation scores.
-
-    It holds no score of a test set.
-    """
-
-    candidate: Candidate
-    members: dict[tuple[int, int], Member] = field(default_factory=dict)
-    scores: dict[tuple[int, int], float] = field(default_factory=dict)
-    has_diverged: bool = False
-
-    @property
-    def mean(self) -> float:
-        """Mean validation score so far; minus infinity when it cannot be used.
-
-        A validation set on which the score is undefined (ROC AUC of a single class) is left out.
-        """
-        known = [value for value in self.scores.values() if math.isfinite(value)]
-        return math.fsum(known) / len(known) if known and not self.has_diverged else -math.inf
-
-    @property
-    def splits(self) -> int:
-        """On how many splits it was scored."""
-        return len({split for split, _ in self.scores})
-
-    def forget(self) -> None:
-        """Let go of the parameters: the candidate is out."""
-        for member in self.members.values():
-            member.forget()
-        self.members.clear()
-
-
-@dataclass(eq=False)
-class Clock:
-    """How much of the time has passed: a share of ``seconds`` on a clock of your choice."""
-
-    seconds: float
-    now: Callable[[], float]
-
-    def __post_init__(self) -> None:
-        """Start."""
-        self.start = self.now()
-
-    @property
-    def share(self) -> float:
-        """Share of the time that has passed."""
-        return (self.now() - self.start) / self.seconds
-
-    def first(self, share: float) -> Clock:
-        """Return the same clock for the first part of its time."""
-        part = Clock(share * self.seconds, self.now)
-        part.start = self.start
-        return part
-
-
-@dataclass(eq=False)
 class Search:
     """The state of a search; what is in it is usable at any moment, Ctrl-C included.
 
-    ``score_name`` is that of the score in the records of the runs.
+    ``score_name`` is that of the score in the records of the runs. With the ``size`` of the graph
+    trainings that do not fit into the time are not begun.
     """
 
     trainer: SplitTrainer
@@ -104,12 +69,17 @@ class Search:
     score_name: str = ""
     max_trials: int | None = None
     progress: Callable[[], None] | None = None
+    size: WorkSize | None = None
     trials: list[Trial] = field(default_factory=list)
+    left_out: tuple[Family, ...] = ()
 
     def __post_init__(self) -> None:
         """Begin with one replica for each worker: how long a training takes is not known."""
         self._workers = self.trainer.workers or usable_cores()
         self._batch = self._workers
+        self._speed = Speed()
+        self._is_warm = False  # the first trainings carry the time of the diagnosis
+        self.margin = max(NEAR, 1.5 * self.noise(self.rungs()[1]))
 
     def run(self, candidates: Mapping[Family, Iterable[Candidate]]) -> list[Trial]:
         """Return the finalists, best first: each trained on every split.
@@ -118,46 +88,134 @@ class Search:
         was trained on every split, the best of those on the most splits is the only finalist.
         """
         rungs = self.rungs()
-        alive: list[Trial] = []
-        for trial in self._drawn(candidates):
-            self.trials.append(trial)
-            alive.append(trial)
-            tasks = [(trial, split, 0) for split in range(rungs[0])]
-            sure = self._workers if len(alive) == 1 else 0
-            self.train(tasks[:sure], until=math.inf)
-            self.train(tasks[sure:], until=1.0)
-            self._survivors(alive, count=MAX_KEPT)
-        for rung, count in enumerate(rungs[1:], start=1):
+        alive = self._first_rung(Proposals(candidates, margin=self.margin), *rungs[:2])
+        for rung, count in enumerate(rungs[2:], start=1):
             kept = min(MAX_KEPT, math.ceil(len(alive) / KEEP))
             alive = self._survivors(alive, count=max(MIN_KEPT, kept))
             until = SHARES[min(rung, len(SHARES) - 1)]
-            for trial in _leaders_first(alive):  # what the time does not allow is left out
+            for trial in leaders_first(alive, self.margin) if alive else []:
+                # what the time does not allow is left out
                 needed = [(trial, split, 0) for split in range(trial.splits, count)]
-                self.train(needed, until=until if trial is not alive[0] else 1.0)
+                is_best = trial is alive[0]
+                self.train(needed, until=self._end(needed) if is_best else until)
             most = max((trial.splits for trial in alive), default=0)
             alive = [trial for trial in alive if trial.splits == most]
         return self._survivors(alive, count=len(alive))
 
-    def _drawn(self, candidates: Mapping[Family, Iterable[Candidate]]) -> Iterator[Trial]:
-        """Yield candidates of the first rung, each trained before the next is drawn."""
-        proposals = Proposals(candidates)
-        for count in itertools.count():
-            if count == self.max_trials or (count and self.clock.share > SHARES[0]):
-                return
+    def _end(self, needed: Sequence[tuple[Trial, int, int]]) -> float:
+        """Return until when the best candidate is trained: on every split, if that is short."""
+        expected = math.fsum(self.seconds(trial.candidate) for trial, _, _ in needed)
+        most = max(OVERTIME * self.clock.seconds, OVERTIME_SECONDS)
+        return math.inf if expected <= most else 1.0
+
+    def _first_rung(self, proposals: Proposals, look: int, judge: int) -> list[Trial]:
+        """Try candidates: all on a few splits, those that are not far behind on more.
+
+        Nothing is trained on more splits before every family had its first chance.
+        """
+        at_once = max(1, self._workers // look)
+        alive: list[Trial] = []
+        best, since, is_first_round = -math.inf, 0, True
+        while not self._has_enough(proposals, best, since):
+            trials = self._drawn(proposals, at_once)
+            if is_first_round and not proposals.is_first_round:
+                is_first_round = False
+            if not trials:
+                break
+            first = not self.trials
+            self.trials += trials
+            tasks = [(trial, split, 0) for trial in trials for split in range(look)]
+            sure = self._workers if first else 0
+            self.train(tasks[:sure], until=math.inf)
+            self.train(tasks[sure:], until=1.0)
+            alive += trials
+            if not is_first_round:
+                self._judge(alive, look, judge)
+            leader = max(alive, key=lambda trial: (trial.splits, trial.mean))
+            for trial in trials:
+                score = leader.mean - trial.behind(leader) if trial.scores else -math.inf
+                proposals.report(trial.candidate, score=score, seconds=trial.seconds)
+                since = 0 if score > best + 0.1 * self.margin else since + 1
+                best = max(best, score)
+            alive = self._survivors(alive, count=MAX_KEPT)
+        # a first round may have used all its time: rivals of the leader still get some
+        self._judge(alive, look, judge, until=SHARES[2])
+        if best < EXACT and self.max_trials is None:
+            self.left_out = tuple(f for f in proposals.untried if f.turn_of is None)
+        most = max((trial.splits for trial in alive), default=0)
+        return [trial for trial in alive if trial.splits == most]
+
+    def _judge(
+        self, alive: Sequence[Trial], look: int, judge: int, *, until: float = SHARES[1]
+    ) -> None:
+        """Train trials on more splits, best first, unless they are far behind the leader."""
+        usable = [trial for trial in alive if trial.mean > -math.inf]
+        for trial in sorted(usable, key=lambda trial: -trial.mean):
+            leader = max(usable, key=lambda trial: (trial.splits, trial.mean))
+            if trial.behind(leader) <= NEAR + self.noise(look):
+                more = [(trial, split, 0) for split in range(trial.splits, judge)]
+                self.train(more, until=until if trial is not leader else 1.0)
+
+    def _has_enough(self, proposals: Proposals, best: float, since: int) -> bool:
+        if not self.trials:
+            return False
+        if best >= EXACT and proposals.tried_families >= ENOUGH_FAMILIES:
+            return True
+        if proposals.is_first_round:
+            return self.clock.share > FIRST_ROUND
+        is_told = proposals.strong_are_tried or self.margin > TOO_NOISY
+        is_flat = since >= PLATEAU and is_told
+        return is_flat or self.clock.share > SHARES[0]
+
+    def _drawn(self, proposals: Proposals, count: int) -> list[Trial]:
+        """Draw candidates for which there is time."""
+        found: list[Trial] = []
+        if self.max_trials is not None:
+            count = min(count, self.max_trials - len(self.trials))
+        while len(found) < count:
             candidate = proposals.next()
             if candidate is None:
-                return
-            start, trial = self.clock.now(), Trial(candidate)
-            yield trial
-            seconds = self.clock.now() - start
-            proposals.report(candidate, score=trial.mean, seconds=seconds)
+                break
+            if (self.trials or found) and self.seconds(candidate) > self.clock.left / 2:
+                proposals.pass_over(candidate)
+                continue
+            found.append(Trial(candidate))
+        return found
+
+    def seconds(self, candidate: Candidate) -> float:
+        """Return how long one training is expected to take on this machine; 0 if not known."""
+        if self.size is None:
+            return 0.0
+        return candidate.seconds(self.size) * self._speed.factor(candidate.family.label)
 
     def rungs(self) -> list[int]:
         """Return on how many splits candidates are trained, rung by rung."""
         total = len(self.trainer.splits)
         nodes = float(np.mean([split.validation.sum() for split in self.trainer.splits]))
-        first = min(total, math.ceil(NODES_TO_JUDGE / nodes))
-        return [first, max(first, math.ceil(total / 2)), total]
+        look, judge = (
+            min(total, math.ceil(wanted / max(1.0, nodes)))
+            for wanted in (NODES_TO_LOOK, NODES_TO_JUDGE)
+        )
+        return [look, judge, max(judge, math.ceil(total / 2)), total]
+
+    def noise(self, splits: int) -> float:
+        """Return how far chance may move a score on the validation nodes of the first splits.
+
+        Half a standard deviation of a coin over the root of the nodes; of the rarest class when
+        the score is by class.
+        """
+        labels = self.trainer.graph.labels
+        seen = np.zeros(labels.size, np.bool_)
+        for number in range(splits):
+            seen |= self.trainer.splits[number].validation
+        counts = np.bincount(labels[seen & (labels >= 0)])
+        counts = counts[counts > 0]
+        if not counts.size:
+            return 0.5
+        nodes = int(counts.sum())
+        if self.score_name not in ("", "accuracy"):
+            nodes = min(nodes, 4 * int(counts.min()))
+        return float(min(0.1, 0.5 / math.sqrt(nodes)))
 
     def add_seeds(self, finalists: Sequence[Trial], *, seeds: int) -> None:
         """Train finalists again with other seeds, all of them once before any of them twice."""
@@ -169,15 +227,24 @@ class Search:
                 self.train([(trial, split, seed) for split in splits], until=1.0)
 
     def train(self, tasks: Sequence[tuple[Trial, int, int]], *, until: float) -> None:
-        """Train tasks in small batches while less than ``until`` of the time has passed."""
+        """Train tasks in small batches while less than ``until`` of the time has passed.
+
+        A training that is expected to take longer than the time that is left is not begun.
+        """
         waiting = list(tasks)
         while waiting and self.clock.share <= until:
             batch, waiting = waiting[: self._batch], waiting[self._batch :]
+            if until <= 1.0:
+                left = self.clock.left
+                batch = [task for task in batch if self.seconds(task[0].candidate) <= left]
+                if not batch:
+                    continue
             wanted: list[Task] = [(trial.candidate, split, seed) for trial, split, seed in batch]
             start = self.clock.now()
             done = self.trainer.train(wanted)
             for (trial, split, seed), task in zip(batch, wanted, strict=True):
                 self._take(trial, split, seed, done[task])
+            self._is_warm = True
             each = (self.clock.now() - start) / len(batch)
             self._batch = max(self._workers, int(_LOOK / max(each, _LOOK / _BATCH)))
             if self.progress is not None:
@@ -187,6 +254,10 @@ class Search:
         if member is None:
             trial.has_diverged |= seed == 0
             return
+        if self.size is not None and self._is_warm:
+            expected = trial.candidate.seconds(self.size)
+            label = trial.candidate.family.label
+            self._speed.report(label, expected=expected, took=member.seconds)
         trial.members[split, seed] = member
         if self.score_name in member.validation:
             value = member.validation[self.score_name]
@@ -199,31 +270,9 @@ class Search:
     def _survivors(self, trials: Sequence[Trial], *, count: int) -> list[Trial]:
         """Return the better trials, best first; the others forget their parameters."""
         usable = [trial for trial in trials if trial.mean > -math.inf]
-        ordered = sorted(usable, key=lambda trial: -trial.mean)
-        leaders = _leaders(ordered)
-        kept = [trial for place, trial in enumerate(ordered) if place < count or trial in leaders]
+        ordered = sorted(usable, key=lambda trial: (-trial.splits, -trial.mean))
+        near = leaders(ordered, self.margin) if ordered else []
+        kept = [trial for place, trial in enumerate(ordered) if place < count or trial in near]
         for trial in set(ordered) - set(kept):
             trial.forget()
         return kept
-
-
-def ranked(trials: Iterable[Trial]) -> list[Trial]:
-    """Return trials best first; a mean of fewer trainings, more of it chance, comes after."""
-    return sorted(trials, key=lambda trial: (-len(trial.scores), -trial.mean))
-
-
-def _leaders(ordered: Sequence[Trial]) -> list[Trial]:
-    """Return the best trial of each family that is near to the leader; trials come best first.
-
-    They survive a rung, and are trained on further splits before the second best of another
-    family: models that err on other nodes make better ensembles.
-    """
-    best: dict[Family, Trial] = {}
-    for trial in ordered:
-        best.setdefault(trial.candidate.family, trial)
-    return [trial for trial in best.values() if trial.mean >= ordered[0].mean - NEAR]
-
-
-def _leaders_first(ordered: Sequence[Trial]) -> list[Trial]:
-    """Return the leaders of the families, then the other trials, each best first."""
-    return list(dict.fromkeys([*_leaders(ordered), *ordered]))

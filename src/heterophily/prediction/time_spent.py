@@ -47,18 +47,24 @@ class TimeSpent:
         """Return the seconds spent so far."""
         return self._total
 
+    def seconds(self, record: Record) -> float:
+        """Return how far the training of a record moved the clock."""
+        return self._known.get(record.key, record.outcome.seconds / self._workers)
+
     def count(self, records: Sequence[Record], known: Collection[str]) -> None:
         """Count a batch of trainings that just ended; ``known`` were in the store before."""
         moment = self._now()
         passed, self._last = moment - self._last, moment
         fresh = [record for record in records if record.key not in known]
+        whole = sum(record.outcome.seconds for record in fresh)
         for record in records:
             if record.key in known:
                 usual = record.outcome.seconds / self._workers
                 self._total += self._known.setdefault(record.key, usual)
-            else:
-                self._known[record.key] = passed / len(fresh)
-                self._total += passed / len(fresh)
+            else:  # of trainings side by side, longer ones took more of the time
+                share = record.outcome.seconds / whole if whole > 0 else 1.0 / len(fresh)
+                self._known[record.key] = passed * share
+                self._total += passed * share
         if fresh and self._memory is not None:
             self._append([record.key for record in fresh])
 

@@ -12,8 +12,8 @@ from heterophily.evaluation.scores import SCORE_TITLES
 from heterophily.report.tables import percent, plain
 
 if TYPE_CHECKING:
-    from heterophily.experiments.compare import Comparison
-    from heterophily.experiments.table import CellResult
+    from heterophily.comparison.compare import Comparison
+    from heterophily.runs.cell import CellResult
 
 SMALL = 500
 """On fewer test nodes, and with a single split, a score is written with its 95 % interval."""

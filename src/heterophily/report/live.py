@@ -14,7 +14,7 @@ from heterophily.report.tables import NOTHING, cell_text, printed, terminal
 if TYPE_CHECKING:
     from rich.console import Group
 
-    from heterophily.experiments.table import CellResult
+    from heterophily.runs.cell import CellResult
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ def duration(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
-class Progress:
+class CellCounts:
     """Counts finished runs, reads each cell once when it is finished, estimates the time left."""
 
     def __init__(self, cells: Sequence[Watched]) -> None:
@@ -85,7 +85,7 @@ def watching(
     cells: Sequence[Watched], *, title: str, is_terminal: bool | None = None
 ) -> Iterator[Callable[[set[str], int], None]]:
     """Give a ``watch`` callback that shows the progress on stderr."""
-    progress = Progress(cells)
+    progress = CellCounts(cells)
     if not (sys.stderr.isatty() if is_terminal is None else is_terminal):
         yield lambda finished, total: _print_lines(progress, finished, total)
         return
@@ -108,7 +108,7 @@ def watching(
         yield show
 
 
-def _print_lines(progress: Progress, finished: set[str], total: int) -> None:
+def _print_lines(progress: CellCounts, finished: set[str], total: int) -> None:
     is_first = progress.began is None
     fresh = progress.update(finished, total)
     if is_first:

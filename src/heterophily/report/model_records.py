@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from heterophily.comparison.portrait import Portrait
 from heterophily.data.graph import Graph
 from heterophily.errors import HeterophilyError, InputError
-from heterophily.experiments.portrait import Portrait
 from heterophily.metrics.node_homophily import node_homophily_values
 from heterophily.report.figures.accuracy_by_homophily import by_bin
 from heterophily.report.figures.alpha import histograms
@@ -35,7 +35,7 @@ def model_records(
     Parameters
     ----------
     portraits
-        Model -> one portrait per split, of :func:`~heterophily.experiments.portray.portray`.
+        Model -> one portrait per split, of :func:`~heterophily.comparison.portraits.portraits`.
     graph
         The graph, for local homophily, node ids and input features.
     nodes

@@ -10,8 +10,8 @@ from typing import Any
 
 from heterophily.data.splits import DRAWS
 from heterophily.errors import InputError
-from heterophily.experiments.statistics import all_pairs
-from heterophily.runs.split_rules import rule_of
+from heterophily.evaluation.split_rules import rule_of
+from heterophily.statistics.paired_tests import all_pairs
 
 _TEST_TO_TRAIN = 1 / 3  # of the random 60/20/20 splits
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from heterophily.data.synthetic.proposition import similarity_gap, worst_homophily
-from heterophily.experiments.synthetic_records import Point
 from heterophily.report.monotone import Monotonicity, monotonicity
 from heterophily.report.style import (
     BLACK,
@@ -19,6 +18,7 @@ from heterophily.report.style import (
     new_figure,
     style,
 )
+from heterophily.studies.synthetic_curves import Point
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

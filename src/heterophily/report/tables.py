@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from heterophily.experiments.study import PROTOCOLS
+from heterophily.studies.remarks import CellRemark
+from heterophily.studies.study import PROTOCOLS
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from heterophily.experiments.paper import Published
-    from heterophily.experiments.statistics import PairedTest
-    from heterophily.experiments.table import CellResult, TableResult
+    from heterophily.paper.printed import Published
+    from heterophily.runs.cell import CellResult
+    from heterophily.statistics.paired_tests import PairedTest
+    from heterophily.studies.table import TableResult
 
 NOTHING = "-"
 EARLIER = "°"  # marks a value that earlier numerics of an engine gave
@@ -59,6 +60,7 @@ def grid(result: TableResult, *, measure: str = "accuracy") -> tuple[list[str], 
     has_ranks = result.has_ranks and measure == "accuracy"
     header = ["model", "", *result.datasets, *(["rank"] if has_ranks else [])]
     ranks = result.ranks() if has_ranks else {}
+    printed_ranks = result.ranks(published=True) if has_ranks else {}
     rows = []
     for name in result.rows:
         cells = [result.cell(name, dataset) for dataset in result.datasets]
@@ -71,7 +73,7 @@ def grid(result: TableResult, *, measure: str = "accuracy") -> tuple[list[str], 
         rank = [_rank(ranks[name])] if has_ranks else []
         rows.append([name, "ours", *ours, *rank])
         if any(text != NOTHING for text in theirs):
-            known = [_rank(_published_rank(result, name))] if has_ranks else []
+            known = [_rank(printed_ranks[name])] if has_ranks else []
             rows.append(["", "paper", *theirs, *known])
     return header, rows
 
@@ -82,12 +84,6 @@ def _ms(value: float | None) -> str:
 
 def _rank(value: float | None) -> str:
     return NOTHING if value is None or value != value else f"{value:.2f}"
-
-
-def _published_rank(result: TableResult, name: str) -> float | None:
-    from heterophily.experiments.published_tables import TABLES, published_table
-
-    return published_table(result.study).ranks.get(name) if result.study in TABLES else None
 
 
 def summary_lines(result: TableResult) -> list[str]:
@@ -113,6 +109,8 @@ def summary_lines(result: TableResult) -> list[str]:
             "Order of the models beside the paper's: Spearman correlation "
             f"{facts['rank_correlation']:.2f}, mean over the datasets ({', '.join(each)})."
         )
+    if result.has_ranks and facts["beside_published"]:
+        lines.append("Ranks, ours and the paper's, are among the cells that both have.")
     if facts["median_time_ratio"] is not None:
         lines.append(
             "Time per epoch: that of the paper, on its machine, is "
@@ -133,30 +131,25 @@ def numerics_lines(result: TableResult) -> list[str]:
     ]
 
 
-_KINDS = {
-    r"(.+) is not a model of this package": "Not models of this package",
-    r"the paper prints no optimum for (.+): that of (.+) is used": (
-        "No optimum is printed for these rows, that of the model in brackets is used"
-    ),
-    r"the paper prints no optimum for (.+) on (.+) with .+; use --protocol validated": (
-        "No optimum is printed for these cells, --protocol validated searches one"
-    ),
+_TITLES = {
+    "no-model": "Not models of this package",
+    "borrowed": "No optimum is printed for these rows, that of the model in brackets is used",
+    "no-optimum": "No optimum is printed for these cells, --protocol validated searches one",
 }
+"""Kinds of remarks that are told together."""
 
 
 def remark_lines(result: TableResult) -> list[str]:
     """Return the remarks; those that differ only in their names become one line."""
-    groups: dict[str, list[str]] = {title: [] for title in _KINDS.values()}
+    groups: dict[str, list[str]] = {kind: [] for kind in _TITLES}
     others = []
     for remark in result.remarks:
-        for pattern, title in _KINDS.items():
-            if match := re.fullmatch(pattern, remark):
-                name, *rest = match.groups()
-                groups[title].append(f"{name} ({rest[0]})" if rest else name)
-                break
+        if isinstance(remark, CellRemark) and remark.kind in groups:
+            beside = remark.dataset or remark.detail
+            groups[remark.kind].append(f"{remark.row} ({beside})" if beside else remark.row)
         else:
             others.append(f"{remark}.")
-    told = [f"{title}: {', '.join(names)}." for title, names in groups.items() if names]
+    told = [f"{_TITLES[kind]}: {', '.join(names)}." for kind, names in groups.items() if names]
     return told + others
 
 

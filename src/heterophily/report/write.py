@@ -18,7 +18,7 @@ from heterophily.diagnosis.page import (
 )
 from heterophily.errors import InputError
 from heterophily.page.document import document
-from heterophily.page.table import Cell, number, table
+from heterophily.page.table import TableCell, number, table
 from heterophily.page.text import percent, safe
 from heterophily.report.figures.compatibility import matrix
 from heterophily.report.figures.local_homophily import histogram
@@ -32,8 +32,8 @@ from heterophily.report.sections.results import results_part
 from heterophily.runs.record import versions
 
 if TYPE_CHECKING:
-    from heterophily.experiments.compare import Comparison
-    from heterophily.experiments.portrait import Portrait
+    from heterophily.comparison.compare import Comparison
+    from heterophily.comparison.portrait import Portrait
 
 
 def write_report(
@@ -60,7 +60,7 @@ def write_report(
     comparison
         Results of :func:`heterophily.compare`, or their plain data (``to_dict``).
     portraits
-        Trained models seen from inside (:func:`~heterophily.experiments.portray.portray`); needs
+        Trained models seen from inside (:func:`~heterophily.comparison.portraits.portraits`); needs
         ``graph``.
     nodes, with_maps
         See :func:`~heterophily.report.model_records.model_records`.
@@ -174,14 +174,14 @@ def _versions() -> dict[str, str]:
 
 
 def _runs(runs: Sequence[Mapping[str, Any]]) -> str:
-    rows: list[Sequence[Cell | str]] = [
+    rows: list[Sequence[TableCell | str]] = [
         [
             run["model"],
             number(run["split"], str(run["split"])),
             number(run["test_accuracy"], percent(run["test_accuracy"], digits=2)),
             number(run["epochs"], str(run["epochs"])),
             run["engine"],
-            Cell(f"<code>{safe(run['key'][:16])}</code>"),
+            TableCell(f"<code>{safe(run['key'][:16])}</code>"),
         ]
         for run in runs
     ]

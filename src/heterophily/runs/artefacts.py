@@ -28,6 +28,7 @@ KINDS: Mapping[str, str] = {
     "history": "training loss, validation loss and validation accuracy of every epoch",
     "logits": "output of the network, and the predicted classes, at the best epoch",
     "state": "parameters and buffers of the network at the best epoch",
+    "channels": "weights of the channels in each mixing layer, and the channels of the last one",
 }
 
 Arrays = Mapping[str, NDArray[Any]]

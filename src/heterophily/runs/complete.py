@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from heterophily.errors import InputError
+from heterophily.learning.progress import Progress
 from heterophily.runs.artefacts import ArtefactFiles, Kept, artefacts_of, check_kinds
 from heterophily.runs.executors.base import Executor
 from heterophily.runs.executors.local import local
@@ -21,10 +22,20 @@ from heterophily.runs.sources import Sources
 from heterophily.runs.stores.base import Store
 
 if TYPE_CHECKING:
-    from heterophily.training.result import FitResult
+    from heterophily.learning.result import FitResult
 
 Watch = Callable[[set[str], int], None]
 """Called now and then with the keys that are finished and the number of all."""
+
+
+def counted(progress: Progress) -> Watch:
+    """Return a watch that tells a progress how many runs are finished."""
+
+    def watch(finished: set[str], total: int) -> None:
+        progress(len(finished), total)
+
+    return watch
+
 
 _LOOK_SECONDS = 0.5
 _CHUNK = 4000  # runs handed to the executor at once, so that a big study fits into memory

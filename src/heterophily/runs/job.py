@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from heterophily.errors import HeterophilyError, InputError
 from heterophily.evaluation.run_scores import run_scores
-from heterophily.runs.artefacts import Kept, artefacts_of
+from heterophily.evaluation.split_rules import SPLIT_RULES
+from heterophily.runs.artefacts import ArtefactFiles, Kept, artefacts_of
+from heterophily.runs.engines import engine_of
 from heterophily.runs.record import Outcome, Record
 from heterophily.runs.run import Run, canonical, digest
 from heterophily.runs.sources import Sources
-from heterophily.runs.split_rules import SPLIT_RULES
 from heterophily.runs.stores.base import Store, StoreError
 from heterophily.runs.stores.url import open_store
 
 if TYPE_CHECKING:
-    from heterophily.training.result import FitResult
+    from heterophily.learning.result import FitResult
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,14 +169,40 @@ class Job:
 
     def train(self, run: Run) -> Trained:
         """Train a run."""
-        graph, split = self.sources.graph(run), self.sources.split(run)
+        graph, split = self.sources.any_graph(run), self.sources.split(run)
         has_scores = run.split.rule != SPLIT_RULES["paper-random"].stored
-        keeps_state = has_scores or bool({"logits", "state"} & set(self.keep))
-        result = train_run(run, self.sources, keep_state=keeps_state, stop=self.stop)
+        keeps_state = has_scores or bool({"logits", "state", "channels"} & set(self.keep))
+        kept = self._checkpoint(run)
+        result = train_run(
+            run, self.sources, keep_state=keeps_state, stop=self.stop, checkpoint=kept
+        )
         scores = None
         if has_scores and result.probabilities is not None:
-            scores = run_scores(graph.labels, result.probabilities, split)
-        return Trained(outcome_of(result, scores), kept_of(result, self.keep))
+            labels = np.asarray(graph.labels, np.int64)
+            scores = run_scores(labels, result.probabilities, split)
+        if kept is not None:
+            kept.unlink(missing_ok=True)
+        return Trained(outcome_of(result, scores), self._kept(run, result))
+
+    def _checkpoint(self, run: Run) -> Path | None:
+        """Return the file by which mini-batches go on after a kill; None for other runs."""
+        if run.config.get("batches", "full") == "full" or self.store.startswith("memory:"):
+            return None
+        artefacts = artefacts_of(self._store())
+        if not isinstance(artefacts, ArtefactFiles):
+            return None
+        return artefacts.folder / run.key[:2] / f"{run.key}.checkpoint"
+
+    def _kept(self, run: Run, result: FitResult) -> Kept:
+        kept = dict(kept_of(result, [kind for kind in self.keep if kind != "channels"]))
+        if "channels" in self.keep:
+            from heterophily.runs.inside import channel_arrays
+
+            inputs, graph = self.sources.inputs(run), self.sources.graph(run)
+            build = self.sources.spec(run).builder(inputs, num_classes=graph.num_classes)
+            state = result.state
+            kept["channels"] = {} if state is None else channel_arrays(build, state, inputs)
+        return kept
 
 
 def _disagreement(record: Record, store: Store) -> str:
@@ -186,11 +216,21 @@ def _disagreement(record: Record, store: Store) -> str:
 
 
 def train_run(
-    run: Run, sources: Sources, *, keep_state: bool = False, stop: Event | None = None
+    run: Run,
+    sources: Sources,
+    *,
+    keep_state: bool = False,
+    stop: Event | None = None,
+    checkpoint: Path | None = None,
 ) -> FitResult:
     """Train one run: the only place where a run meets the engine that trains."""
+    if run.config.get("batches", "full") != "full":
+        from heterophily.runs.mini_batches import train_batches
+
+        return train_batches(run, sources, keep_state=keep_state, stop=stop, checkpoint=checkpoint)
     from heterophily.training.config import TrainConfig
-    from heterophily.training.replicas import Replica, fit_replicas
+    from heterophily.training.replica import Replica
+    from heterophily.training.replicas import fit_replicas
 
     graph, inputs = sources.graph(run), sources.inputs(run)
     build = sources.spec(run).builder(inputs, num_classes=graph.num_classes)
@@ -202,8 +242,7 @@ def train_run(
         workers=1,
         keep_state=keep_state,
         device=run.device,
-        engine=run.engine,
-        buffers=sources.buffers(run),
+        engine=engine_of(run.engine, sources.buffers(run)),
         stop=stop,
     )
     if results.interrupted:
@@ -229,7 +268,7 @@ def outcome_of(result: FitResult, scores: Mapping[str, Any] | None = None) -> Ou
     )
 
 
-def kept_of(result: FitResult, keep: tuple[str, ...]) -> Kept:
+def kept_of(result: FitResult, keep: Sequence[str]) -> Kept:
     """Detach the artefacts of some kinds from a fit result."""
     history, logits, state = result.history, result.logits, result.state or {}
     every: dict[str, Any] = {

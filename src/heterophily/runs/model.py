@@ -23,6 +23,8 @@ def spec_with(model: str | ModelSpec, options: Mapping[str, Any]) -> ModelSpec:
 
     A value of the wrong kind is one sentence.
     """
+    if not isinstance(model, str | ModelSpec):
+        raise InputError(f"{type(model).__name__} is not a model; pass a name or a ModelSpec")
     try:
         spec = MODELS[model] if isinstance(model, str) else model
         return spec.with_options(**options)
@@ -42,8 +44,8 @@ def name_of(model: str | ModelSpec) -> str:
 def option_values(spec: ModelSpec) -> dict[str, Any]:
     """Return every option of the model and its inputs as plain data.
 
-    Edges as they are given and features that are counts are not named: keys of stored runs are made
-    of this, and stay those of the time before these options.
+    Edges as they are given, edges without types and features that are counts are not named: keys
+    of stored runs are made of this, and stay those of the time before these options.
     """
     parts = (spec.options, spec.inputs)
     found = {f.name: _plain(getattr(part, f.name)) for part in parts for f in fields(part)}
@@ -51,6 +53,8 @@ def option_values(spec: ModelSpec) -> dict[str, Any]:
         del found["edge_direction"]
     if spec.inputs.features == "counts":
         del found["features"]
+    if not spec.inputs.edge_types:
+        del found["edge_types"]
     return found
 
 

@@ -4,29 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from heterophily.batches.prepare import traits_of
+from heterophily.channels.rows import AnyGraph
+from heterophily.data.disk.graph import DiskGraph
 from heterophily.data.graph import Graph
 from heterophily.data.source import open_graph
 from heterophily.data.splits import DRAWS, Split, SplitBatch
 from heterophily.errors import InputError
-from heterophily.experiments.paper import SAME_MODEL
-from heterophily.experiments.presets import Recipe
-from heterophily.layers.feature_scaling import FeatureKind, feature_kind
-from heterophily.models.spec import ModelSpec
-from heterophily.runs.model import name_of, resolved, spec_with
-from heterophily.runs.run import GraphRef, Run, SplitRef, split_digest
-from heterophily.runs.sources import Sources
-from heterophily.runs.split_rules import (
+from heterophily.evaluation.split_rules import (
     SPLIT_RULES,
     number_of_runs,
     split_remarks,
     splits_of,
 )
+from heterophily.layers.inputs import GraphTraits
+from heterophily.models.spec import ModelSpec
+from heterophily.paper.presets import Recipe
+from heterophily.paper.printed import SAME_MODEL
+from heterophily.runs.engines import engine_for
+from heterophily.runs.model import name_of, resolved, spec_with
+from heterophily.runs.run import GraphRef, Run, SplitRef, split_digest
+from heterophily.runs.sources import Sources
 from heterophily.training.config import TrainConfig
-from heterophily.training.engines import native_or_note, refused
 from heterophily.training.seeding import replica_seed
 
 
@@ -47,7 +50,7 @@ class Planner:
     sources: Sources = field(default_factory=Sources)
     remarks: dict[str, None] = field(default_factory=dict)  # on the splits; in order, each once
     notes: dict[str, None] = field(default_factory=dict)  # why torch trains; in order, each once
-    _kinds: dict[str, FeatureKind] = field(default_factory=dict)
+    _traits: dict[str, GraphTraits] = field(default_factory=dict)
     _opened: dict[Any, tuple[GraphRef, list[SplitRef]]] = field(default_factory=dict)
 
     def runs(
@@ -68,7 +71,7 @@ class Planner:
         model: str | ModelSpec,
         options: Mapping[str, Any],
         config: TrainConfig,
-        graph: Graph,
+        graph: AnyGraph,
         splits: Sequence[Split],
         *,
         rule: str,
@@ -82,7 +85,7 @@ class Planner:
         ``numbers`` their indices, by default 0, 1, ...
         """
         reference = GraphRef(graph.name, graph.content_hash)
-        self.sources.graphs[reference.content_hash] = partial(_held, graph)
+        self.sources.graphs[reference.content_hash] = opener_of(graph)
         self._note(graph)
         references = []
         for number, split in zip(numbers or range(len(splits)), splits, strict=True):
@@ -102,18 +105,17 @@ class Planner:
     ) -> list[Run]:
         """Return runs on a graph and splits that the sources know."""
         spec, name = spec_with(model, options), name_of(model)
-        if spec.inputs.features == "auto":
-            spec = spec.with_options(features=self._kinds[graph.content_hash])
-        kept = {key: value for key, value in options.items() if key != "features"}
+        spec = spec.given(self._traits[graph.content_hash]) if spec.inputs.open_names else spec
+        kept = {k: value for k, value in options.items() if k not in ("features", "edge_types")}
         if spec.inputs.features != "counts":  # records of the time before that option have none
             kept["features"] = spec.inputs.features
+        if spec.inputs.edge_types:
+            kept["edge_types"] = spec.inputs.edge_types
         described = resolved(model, spec)
         if not isinstance(model, str):
             self.sources.add_model(described, spec)
         try:
-            engine, note = engine_for(
-                spec, self.engine, device=self.device, is_weighted=config.is_weighted
-            )
+            engine, note = engine_for(spec, self.engine, device=self.device, config=config)
         except InputError as error:
             raise InputError(f"{name}: {error}") from None
         if note:
@@ -168,11 +170,11 @@ class Planner:
             self._opened[known] = (reference, self._references(batch, rule))
         return self._opened[known]
 
-    def _note(self, graph: Graph) -> None:
+    def _note(self, graph: AnyGraph) -> None:
         """Keep a graph that was just opened, and what its features are."""
         self.sources.hold(graph)
-        if graph.content_hash not in self._kinds:
-            self._kinds[graph.content_hash] = feature_kind(graph)
+        if graph.content_hash not in self._traits:
+            self._traits[graph.content_hash] = traits_of(graph)
 
     def _batch(self, opened: Graph, graph: str | Graph, rule: str) -> SplitBatch:
         return splits_of(
@@ -199,31 +201,12 @@ class Planner:
         return references
 
 
+def opener_of(graph: AnyGraph) -> Callable[[], AnyGraph]:
+    """Return what opens a graph in this process or in a worker: one on disk is not sent there."""
+    if isinstance(graph, DiskGraph):
+        return partial(DiskGraph.open, graph.folder)
+    return partial(_held, graph)
+
+
 def _held(graph: Graph) -> Graph:
     return graph
-
-
-def engine_for(
-    spec: ModelSpec, asked: str, *, device: str = "cpu", is_weighted: bool = False
-) -> tuple[str, str]:
-    """Return the engine that trains a model, and why it is torch although another was welcome.
-
-    A run names its engine, because the roundings and dropout masks of the two differ.
-    """
-    from heterophily.engine.plan import covers
-
-    native = native_or_note(asked, device, is_weighted=is_weighted)
-    if isinstance(native, str):
-        return "torch", native
-    try:
-        reason = _reason(spec)
-    except TypeError:  # options of your own model that have no hash
-        reason = covers(spec)
-    return ("native", "") if reason is None else ("torch", refused(asked, reason))
-
-
-@cache
-def _reason(spec: ModelSpec) -> str | None:
-    from heterophily.engine.plan import covers
-
-    return covers(spec)

@@ -13,7 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from heterophily.engine.version import engine_version
+from heterophily.native.version import engine_version
 from heterophily.runs.run import NUMERICS, GraphRef, Run, SplitRef, key_of
 from heterophily.runs.run import canonical as canonical
 from heterophily.runs.run import digest as digest
@@ -37,6 +37,13 @@ class Outcome:
     seconds: float
     peak_memory_mb: float
     scores: Mapping[str, Any] | None = None
+
+    def value(self, part: str, score: str) -> float | None:
+        """Return a score of ``"validation"`` or ``"test"`` nodes; None if the record lacks it."""
+        if score == "accuracy":
+            return self.validation_accuracy if part == "validation" else self.test_accuracy
+        found: float | None = (self.scores or {}).get(part, {}).get(score)
+        return found
 
     @property
     def answer(self) -> dict[str, Any]:
@@ -154,7 +161,7 @@ def versions() -> dict[str, str]:
             found[package] = version(package)
         except PackageNotFoundError:
             found[package] = "?"
-    from heterophily.engine.library import instruction_set
+    from heterophily.native.library import instruction_set
 
     return {**found, "instructions": instruction_set()}
 

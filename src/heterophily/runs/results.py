@@ -7,9 +7,9 @@ from typing import Any, cast
 import numpy as np
 import torch
 
+from heterophily.learning.result import FitResult, History, Status
 from heterophily.runs.artefacts import Kept
 from heterophily.runs.record import Record
-from heterophily.training.result import FitResult, History, Status
 
 _NOTHING = np.zeros(0)
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from threading import RLock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from heterophily.errors import InputError
+from heterophily.runs.engines import native_buffers
 from heterophily.runs.run import Run, canonical, digest
 
 if TYPE_CHECKING:
+    from heterophily.channels.rows import AnyGraph
     from heterophily.data.graph import Graph
     from heterophily.data.splits import Split
     from heterophily.engine.buffers import GraphBuffers
@@ -34,11 +36,12 @@ class Sources:
 
     def __init__(
         self,
-        graphs: dict[str, Callable[[], Graph]] | None = None,
+        graphs: Mapping[str, Callable[[], AnyGraph]] | None = None,
         splits: dict[str, Split] | None = None,
         models: dict[str, ModelSpec] | None = None,
     ) -> None:
-        self.graphs, self.splits, self.models = graphs or {}, splits or {}, models or {}
+        self.graphs: dict[str, Callable[[], AnyGraph]] = dict(graphs or {})
+        self.splits, self.models = splits or {}, models or {}
         self.forget()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -52,7 +55,7 @@ class Sources:
 
     def forget(self) -> None:
         """Let go of the graph that is open and of all that was prepared of it."""
-        self._graph: Graph | None = None
+        self._graph: AnyGraph | None = None
         self._inputs: dict[tuple[InputOptions, str], GraphInputs] = {}
         self._buffers: dict[InputOptions, GraphBuffers | None] = {}
         self._lock = RLock()
@@ -71,13 +74,19 @@ class Sources:
             return self.models[digest(canonical(run.resolved))]
         from heterophily.models.catalog import MODELS
 
-        return MODELS[run.model].with_options(**{"features": "counts", **run.options})
+        # what a run does not name: options that runs did not have from the beginning
+        unnamed = {"features": "counts", "edge_types": ()}
+        return MODELS[run.model].with_options(**{**unnamed, **run.options})
 
     def split(self, run: Run) -> Split:
         """Return the split of a run."""
         return self.splits[run.split.digest]
 
     def graph(self, run: Run) -> Graph:
+        """Return the graph of a run that is trained in memory."""
+        return cast("Graph", self.any_graph(run))
+
+    def any_graph(self, run: Run) -> AnyGraph:
         """Return the graph of a run; the last one is kept, runs come sorted by graph."""
         wanted = run.graph.content_hash
         with self._lock:
@@ -93,7 +102,7 @@ class Sources:
                 self._graph = graph
             return self._graph
 
-    def hold(self, graph: Graph) -> None:
+    def hold(self, graph: AnyGraph) -> None:
         """Keep a graph that was just opened as the last one."""
         with self._lock:
             if self._graph is None or self._graph.content_hash != graph.content_hash:
@@ -119,18 +128,6 @@ class Sources:
         with self._lock:
             inputs, options = self.inputs(run), self.spec(run).inputs
             if options not in self._buffers:
-                self._buffers[options] = _native_buffers(self.graph(run), inputs)
+                graph = self.graph(run)
+                self._buffers[options] = native_buffers(inputs, graph.labels, graph.num_classes)
             return self._buffers[options]
-
-
-def _native_buffers(graph: Graph, inputs: GraphInputs) -> GraphBuffers | None:
-    from heterophily.engine.buffers import GraphBuffers
-    from heterophily.engine.library import engine
-    from heterophily.engine.plan import NotCoveredError
-
-    if engine().library is None:
-        return None
-    try:
-        return GraphBuffers(inputs, graph.labels, graph.num_classes)
-    except NotCoveredError:
-        return None

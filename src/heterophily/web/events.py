@@ -8,7 +8,7 @@ import time
 from collections.abc import AsyncIterator
 from typing import Any
 
-from heterophily.web.jobs import Job, Jobs
+from heterophily.web.jobs import Jobs, PageJob
 from heterophily.web.refusal import RefusedError
 
 LOOK_SECONDS = 0.1
@@ -24,7 +24,7 @@ def line(number: int, event: str, data: dict[str, Any]) -> str:
     return f"id: {number}\nevent: {event}\ndata: {json.dumps(data)}\n\n"
 
 
-async def stream(jobs: Jobs, job: Job, after: int) -> AsyncIterator[str]:
+async def stream(jobs: Jobs, job: PageJob, after: int) -> AsyncIterator[str]:
     """Send the events of a job beyond number ``after``; end when the job does.
 
     A comment is sent now and then, so that a reader that went away is noticed.
@@ -45,7 +45,7 @@ async def stream(jobs: Jobs, job: Job, after: int) -> AsyncIterator[str]:
         await asyncio.sleep(LOOK_SECONDS)
 
 
-async def finished(jobs: Jobs, job: Job, *, seconds: float) -> Job:
+async def finished(jobs: Jobs, job: PageJob, *, seconds: float) -> PageJob:
     """Wait for the end of a job; refuse when it takes too long or failed."""
     deadline = time.monotonic() + seconds
     while not job.is_final:

@@ -55,7 +55,7 @@ KINDS = {
 
 
 @dataclass(eq=False)
-class Job:
+class PageJob:
     """One piece of work, its state and everything it told so far."""
 
     id: str
@@ -89,41 +89,41 @@ class Jobs:
         self.settings, self.folder = settings, folder
         self._lanes = {"work": settings.max_jobs, "playground": 1, "import": MAX_IMPORTS}
         self._lock = threading.RLock()
-        self._jobs: dict[str, Job] = {}
-        self._waiting: deque[Job] = deque()
+        self._jobs: dict[str, PageJob] = {}
+        self._waiting: deque[PageJob] = deque()
         self._idle: list[WorkerProcess] = []
-        self._working: dict[WorkerProcess, Job] = {}
+        self._working: dict[WorkerProcess, PageJob] = {}
         self.is_closed = False
         self.damaged: list[Path] = []
         self._load()
 
     # --- asked by the page --------------------------------------------------------------------
 
-    def submit(self, kind: str, request: dict[str, Any], *, graph: str | None = None) -> Job:
+    def submit(self, kind: str, request: dict[str, Any], *, graph: str | None = None) -> PageJob:
         """Start a job, or let it wait; refuse it when too many wait."""
         with self._lock:
             self._make_room()
             name, folder = self.folder.make("jobs")
-            job = Job(name, kind, request, graph, folder=folder)
+            job = PageJob(name, kind, request, graph, folder=folder)
             self._jobs[job.id] = job
             self._enqueue(job)
         return job
 
-    def shared(self, kind: str, request: dict[str, Any]) -> Job:
+    def shared(self, kind: str, request: dict[str, Any]) -> PageJob:
         """Return the job that does or did exactly this, or start it."""
         with self._lock:
             same = [j for j in self._jobs.values() if (j.kind, j.request) == (kind, request)]
             usable = [job for job in same if job.state not in ("failed", "stopped")]
             return usable[-1] if usable else self.submit(kind, request)
 
-    def get(self, name: str) -> Job:
+    def get(self, name: str) -> PageJob:
         """Return a job by its id."""
         with self._lock:
             if name not in self._jobs:
                 raise RefusedError(404, f"there is no job {name!r:.40}; it may be cleared")
             return self._jobs[name]
 
-    def all(self) -> list[Job]:
+    def all(self) -> list[PageJob]:
         """Return the jobs that are kept and those that read a file now, the newest first."""
         with self._lock:
             shown = [
@@ -133,7 +133,7 @@ class Jobs:
             ]
         return sorted(shown, key=lambda job: -job.created)
 
-    def stop(self, name: str) -> Job:
+    def stop(self, name: str) -> PageJob:
         """Stop a job: at its next word, or by force a moment later."""
         with self._lock:
             job = self.get(name)
@@ -147,7 +147,7 @@ class Jobs:
                 timer.start()
         return job
 
-    def resume(self, name: str) -> Job:
+    def resume(self, name: str) -> PageJob:
         """Start a job again that was stopped or failed; finished runs are not trained again."""
         with self._lock:
             job = self.get(name)
@@ -221,11 +221,11 @@ class Jobs:
         for job in forgettable[:-MAX_FORGETTABLE]:
             self._remove(job)
 
-    def _remove(self, job: Job) -> None:
+    def _remove(self, job: PageJob) -> None:
         del self._jobs[job.id]
         self.folder.remove("jobs", job.id)
 
-    def _enqueue(self, job: Job) -> None:
+    def _enqueue(self, job: PageJob) -> None:
         self._waiting.append(job)
         self._change(job, "waiting")
         self._dispatch()
@@ -255,7 +255,7 @@ class Jobs:
                 timer.start()
             worker.send(message)
 
-    def _places(self, job: Job) -> dict[str, str | None]:
+    def _places(self, job: PageJob) -> dict[str, str | None]:
         """Return where a job reads and writes: never part of what a client sent or is told."""
         settings = self.settings
         return {
@@ -287,7 +287,7 @@ class Jobs:
                 self._tell(job, message["event"], message["data"])
             self._dispatch()
 
-    def _end_by_force(self, job: Job, start: int) -> None:
+    def _end_by_force(self, job: PageJob, start: int) -> None:
         """End the process of a job that still runs since that start."""
         with self._lock:
             if job.worker is not None and job.starts == start:
@@ -296,7 +296,7 @@ class Jobs:
                 self._finish(job, "stopped", {})
                 self._dispatch()
 
-    def _end_over_time(self, job: Job, start: int) -> None:
+    def _end_over_time(self, job: PageJob, start: int) -> None:
         """End the process of a job that reached its time limit."""
         with self._lock:
             if job.worker is not None and job.starts == start:
@@ -314,7 +314,7 @@ class Jobs:
         else:
             worker.kill()
 
-    def _finish(self, job: Job, state: str, result: dict[str, Any]) -> None:
+    def _finish(self, job: PageJob, state: str, result: dict[str, Any]) -> None:
         job.worker = None
         if self.is_closed and state == "failed":  # ended with the server, not by a fault
             state, result = "stopped", {"error": INTERRUPTED}
@@ -322,14 +322,14 @@ class Jobs:
         job.result = result
         self._change(job, state)
 
-    def _change(self, job: Job, state: str) -> None:
+    def _change(self, job: PageJob, state: str) -> None:
         self._tell(job, "state", {"state": state, "error": job.error})
         job.state = state  # after it was told: a stream ends when it sees the final state
         if job.folder is not None and KINDS[job.kind].is_kept:
             with contextlib.suppress(OSError, InputError):  # a full disk: it goes on in memory
                 write_json(job.folder / "job.json", job.to_dict())
 
-    def _tell(self, job: Job, event: str, data: dict[str, Any]) -> None:
+    def _tell(self, job: PageJob, event: str, data: dict[str, Any]) -> None:
         job.events.append((event, data))
         if job.folder is not None and KINDS[job.kind].is_kept:
             with (
@@ -339,7 +339,7 @@ class Jobs:
                 stream.write(json.dumps([event, data]) + "\n")
 
 
-def _read_job(name: str, folder: Path) -> Job | None:
+def _read_job(name: str, folder: Path) -> PageJob | None:
     """Return a job from its folder; None when its file is damaged or of another version."""
     content = read_json(folder / "job.json")
     if content is None or content.get("id") != name or not {"graph", "error"} <= content.keys():
@@ -360,7 +360,7 @@ def _read_job(name: str, folder: Path) -> Job | None:
         return None
     if content["graph"] is not None and not re.fullmatch(ID, content["graph"]):
         return None
-    return Job(
+    return PageJob(
         name,
         content["kind"],
         content["request"],

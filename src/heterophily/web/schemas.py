@@ -93,7 +93,7 @@ class Preview(BaseModel):
     kinds: dict[str, str]
 
 
-class GraphFacts(BaseModel):
+class GraphEntry(BaseModel):
     """An uploaded graph and what its importer found and did."""
 
     id: Id
@@ -105,7 +105,7 @@ class GraphFacts(BaseModel):
     created: float
 
 
-class GraphView(GraphFacts):
+class GraphView(GraphEntry):
     """A graph with its jobs, the newest first."""
 
     jobs: list[JobView]
@@ -114,7 +114,7 @@ class GraphView(GraphFacts):
 class Uploaded(BaseModel):
     """A graph that was just read, and the job that diagnoses it."""
 
-    graph: GraphFacts
+    graph: GraphEntry
     job: JobView
 
 

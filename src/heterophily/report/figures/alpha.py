@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from heterophily.comparison.portrait import Portrait
 from heterophily.errors import InputError
-from heterophily.experiments.portrait import Portrait
 from heterophily.report.figures.request import Request, runs_of, shares
 from heterophily.report.style import BLACK, CHANNEL_COLOURS, GREY, hide_rest, label, new_figure
 

@@ -10,11 +10,11 @@ from typing import Any
 from heterophily.data.atomic import write_text
 from heterophily.diagnosis.diagnose import safe_name
 from heterophily.errors import InputError, lookup
+from heterophily.evaluation.split_rules import rule_of
 from heterophily.report.figures.catalog import FIGURES, Figure
 from heterophily.report.figures.request import Request, name_of
 from heterophily.report.style import note_below, save, style
 from heterophily.runs.record import command_line, versions
-from heterophily.runs.split_rules import rule_of
 
 FORMAT = 1
 """Raised when a figure needs other data than its stored records hold: they are made again."""
@@ -33,7 +33,7 @@ def make_figure(name: str, request: Request, *, out: Path) -> Made:
     """Draw a figure into a folder: ``NAME.svg``, ``NAME.png`` and its record ``NAME.json``.
 
     A record that answers the same request is read, not made again: it is drawn without data and
-    without training. The portraits of trained models are kept in ``out/portraits``.
+    without training. Models are trained in the store of the request, or in ``out/runs.sqlite``.
     """
     figure = lookup(FIGURES, "figure", name)
     if not figure.module:
@@ -43,7 +43,7 @@ def make_figure(name: str, request: Request, *, out: Path) -> Made:
         graphs=request.graphs or figure.graphs,
         models=request.models or figure.models,
         repeats=request.repeats or figure.repeats,
-        portraits=out / "portraits",
+        runs=request.store or out / "runs.sqlite",
     )
     if len(request.graphs) > figure.most_graphs:
         raise InputError(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,11 +14,12 @@ from heterophily.data.catalog import DATASETS
 from heterophily.data.graph import Graph
 from heterophily.data.source import open_graph
 from heterophily.errors import InputError, lookup
+from heterophily.evaluation.split_rules import SPLIT_RULES, default_rule
+from heterophily.learning.progress import Progress
 from heterophily.metrics.label_counts import label_counts, need_edges
-from heterophily.runs.split_rules import SPLIT_RULES, default_rule
 
 if TYPE_CHECKING:
-    from heterophily.experiments.portrait import Portrait
+    from heterophily.comparison.portrait import Portrait
 
 MOST_NODES = 5000
 """Nodes that are embedded or drawn one by one; more are sampled down, and the figure says so."""
@@ -34,15 +34,17 @@ class Request:
     graphs
         Catalog names, files, or graphs.
     models, repeats, splits, seed, preset, engine, max_epochs
-        What is trained, see :func:`~heterophily.experiments.portray.portray`.
+        What is trained, see :func:`~heterophily.comparison.portraits.portraits`.
     nodes
         At most so many nodes are embedded or drawn one by one.
     results, store
         Where results of ours are read from.
-    portraits
-        Folder of the trained models' portraits.
-    is_trained
-        False: draw only what needs no new training.
+    runs
+        The store where models are trained, a file or a URL.
+    only_finished
+        Draw only what needs no new training.
+    workers, executor
+        Who trains.
     """
 
     graphs: tuple[str | Graph, ...] = ()
@@ -56,12 +58,13 @@ class Request:
     nodes: int = 2000
     results: tuple[Path, ...] = ()
     store: str | Path | None = None
-    portraits: Path = Path("portraits")
-    is_trained: bool = True
+    runs: str | Path = "memory:"
+    only_finished: bool = False
+    executor: str = "local"
     workers: int | None = None
     data_folder: Path | None = None
     offline: bool = False
-    progress: Callable[[int, int], None] | None = None
+    progress: Progress | None = None
     opened: dict[str, Graph] = field(default_factory=dict, repr=False)
 
     def identity(self, options: tuple[str, ...]) -> dict[str, Any]:
@@ -107,25 +110,28 @@ class Request:
 
     def portraits_of(self, graph: str | Graph) -> dict[str, list[Portrait]]:
         """Return the portraits of the models on a graph; trains those that are missing."""
-        from heterophily.experiments.portray import portray
+        from heterophily.comparison.portraits import portraits
+        from heterophily.runs.executors.choose import executor_of
+        from heterophily.runs.stores.url import open_store
 
         check_classes(self.open(graph))
-        return portray(
-            graph,
-            self.models,
-            folder=self.portraits,
-            repeats=self.repeats,
-            splits=self.split_rule,
-            seed=self.seed,
-            preset=self.preset,
-            engine=self.engine,
-            workers=self.workers,
-            is_trained=self.is_trained,
-            data_folder=self.data_folder,
-            offline=self.offline,
-            max_epochs=self.max_epochs,
-            progress=self.progress,
-        )
+        with open_store(self.runs) as store:
+            return portraits(
+                graph,
+                self.models,
+                repeats=self.repeats,
+                splits=self.split_rule,
+                seed=self.seed,
+                preset=self.preset,
+                engine=self.engine,
+                only_finished=self.only_finished,
+                data_folder=self.data_folder,
+                offline=self.offline,
+                max_epochs=self.max_epochs,
+                progress=self.progress,
+                store=store,
+                executor=executor_of(self.executor, self.workers, is_short=True),
+            )
 
 
 def name_of(graph: str | Graph) -> str:

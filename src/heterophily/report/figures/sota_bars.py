@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from heterophily.errors import InputError
-from heterophily.experiments.published_tables import published_table
+from heterophily.evaluation.split_rules import rule_of
+from heterophily.paper.published_tables import published_table
 from heterophily.report.figures.request import Request, name_of
 from heterophily.report.style import (
     BLACK,
@@ -19,7 +20,6 @@ from heterophily.report.style import (
     hide_rest,
     new_figure,
 )
-from heterophily.runs.split_rules import rule_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -104,9 +104,9 @@ def _from_store(request: Request) -> dict[tuple[str, str], list[float]]:
     """Return (model, dataset) -> [mean, std] of the finished cells of the study ``sota``."""
     if request.store is None:
         return {}
-    from heterophily.experiments.runner import plan_study
-    from heterophily.experiments.study import study
     from heterophily.runs.stores.url import open_store
+    from heterophily.studies.runner import plan_study
+    from heterophily.studies.study import study
 
     plan = plan_study(
         study("sota"),

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heterophily.comparison.portrait import Portrait
 from heterophily.errors import InputError
-from heterophily.experiments.portrait import Portrait
 from heterophily.metrics.node_homophily import node_homophily_values
 from heterophily.report.figures.request import Request, runs_of, sample
 from heterophily.report.style import BLACK, GREY, SEQUENTIAL, label, new_figure

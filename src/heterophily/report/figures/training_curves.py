@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heterophily.experiments.portrait import Portrait
+from heterophily.comparison.portrait import Portrait
 from heterophily.report.figures.request import Request, name_of, runs_of
 from heterophily.report.style import SERIES, accuracy_axis, label, line_style, new_figure
 

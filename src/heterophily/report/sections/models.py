@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heterophily.page.svg import Chart, clouds, colour, figure, legend, picture
-from heterophily.page.table import Cell, number, table
+from heterophily.page.table import TableCell, number, table
 from heterophily.page.text import safe
 from heterophily.report.figures import accuracy_by_homophily, alpha, ternary, training_curves
 
@@ -60,7 +60,7 @@ def weights_part(models: list[dict[str, Any]]) -> str:
     for model in models:
         charts = "".join(_weights(found, f"{place} layer") for place, found in model["layers"])
         channels = model["layers"][0][1]["channels"]
-        rows: list[Sequence[Cell | str]] = [
+        rows: list[Sequence[TableCell | str]] = [
             [
                 f"{place} layer",
                 *(number(mean, f"{mean:.3f}") for mean in found["means"]),

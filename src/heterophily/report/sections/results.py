@@ -8,11 +8,11 @@ from typing import Any
 
 from heterophily.evaluation.evaluate import Against, ScoreValue
 from heterophily.evaluation.scores import SCORE_TITLES
-from heterophily.experiments.statistics import PairedTest
-from heterophily.page.table import Cell, number, table
+from heterophily.page.table import TableCell, number, table
 from heterophily.page.text import percent, safe
 from heterophily.report.evaluation_text import against_text
 from heterophily.report.tables import paired_rows
+from heterophily.statistics.paired_tests import PairedTest
 
 MOST_CLASSES = 20
 """With more classes a confusion matrix is too wide for a page."""
@@ -32,7 +32,7 @@ def results_part(found: dict[str, Any]) -> str:
     based = [ScoreValue.from_dict(base["test"] or {"values": ()}) for base in beside]
     values = [v for each in (*scores, *based) for v in each.values if math.isfinite(v)]
     low, high = (min(values), max(values)) if values else (0.0, 1.0)
-    rows: list[Sequence[Cell | str]] = []
+    rows: list[Sequence[TableCell | str]] = []
     for cell, value in zip(models, scores, strict=True):
         accuracy = [number(cell["mean"], percent(cell["mean"], cell["std"]))] * other
         validation = _mean(cell["validation"])
@@ -43,7 +43,7 @@ def results_part(found: dict[str, Any]) -> str:
         held = number(validation, percent(validation))
         rows.append([cell["row"], *_shown(value, low, high), *accuracy, held, *cost])
     for base, value in zip(beside, based, strict=True):
-        empty: list[Cell | str] = [""] * (3 + other)
+        empty: list[TableCell | str] = [""] * (3 + other)
         shown = [base["absence"], "", ""] if base["absence"] else _shown(value, low, high)
         rows.append([f"baseline: {base['title']}", *shown, *empty])
     count = max((len(cell["test"]) for cell in models), default=0)
@@ -70,7 +70,7 @@ def classes_parts(models: Sequence[Mapping[str, Any]]) -> list[str]:
         classes = model.get("per_class")
         if not classes:
             continue
-        rows: list[Sequence[Cell | str]] = [
+        rows: list[Sequence[TableCell | str]] = [
             [
                 each["class"],
                 number(each["nodes"], f"{each['nodes']:,}"),
@@ -97,7 +97,7 @@ def _confusion(model: Mapping[str, Any], classes: Sequence[Mapping[str, Any]]) -
     if not model.get("confusion") or len(classes) > MOST_CLASSES:
         return ""
     names = [str(each["class"]) for each in classes]
-    rows: list[Sequence[Cell | str]] = [
+    rows: list[Sequence[TableCell | str]] = [
         [name, *(number(count, f"{count:,}") for count in row)]
         for name, row in zip(names, model["confusion"], strict=True)
     ]
@@ -111,12 +111,12 @@ def _score(cell: Mapping[str, Any], score: str) -> ScoreValue:
     return ScoreValue.from_dict(cell["score"])
 
 
-def _shown(value: ScoreValue, low: float, high: float) -> list[Cell | str]:
+def _shown(value: ScoreValue, low: float, high: float) -> list[TableCell | str]:
     text = "undefined" if value.mean is None else percent(value.mean, value.std or None)
     bounds = ""
     if value.interval is not None:
         bounds = f"{100 * value.interval.low:.0f} to {100 * value.interval.high:.0f}"
-    return [number(value.mean, text), bounds, Cell(_dots(value, low, high))]
+    return [number(value.mean, text), bounds, TableCell(_dots(value, low, high))]
 
 
 def _span(low: float, high: float) -> str:
@@ -165,7 +165,7 @@ def _dots(value: ScoreValue, low: float, high: float) -> str:
 def _tests(tests: list[dict[str, Any]]) -> str:
     header, rows = paired_rows([PairedTest(**{k: t[k] for k in _FIELDS}) for t in tests])
     header = [*header[:2], "by, points", *header[3:-1], "verdict"]
-    cells: list[Sequence[Cell | str]] = [
+    cells: list[Sequence[TableCell | str]] = [
         [
             *row[:2],
             *(number(float(text) if text != "nan" else None, text) for text in row[2:6]),

@@ -50,10 +50,10 @@ class LocalProcesses:
             if reply.trained is not None:
                 job.commit(runs[number], reply.trained)
             execution.note(reply)
-        for number, sentence in outcome.failures.items():
+        for number, lost in outcome.failures.items():
             run = runs[number]
             place = f"{run.model} on {run.graph.name}, split {run.split.index}"
-            execution.failures[run.key] = f"{place}: {sentence.partition(' was ')[2] or sentence}"
+            execution.failures[run.key] = f"{place}: {lost}"
         job.close()
         return execution
 

@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple, Protocol, Self
 
 from heterophily.errors import HeterophilyError
 from heterophily.runs.record import Record, digest
-from heterophily.runs.stores.rows import Row, is_intact, record_of
+from heterophily.runs.stores.rows import StoredRow, is_intact, record_of
 
 Reach = Literal["process", "machine", "network"]
 """How far away a process may be that opens a store by its URL."""
@@ -97,11 +97,11 @@ class Store(ABC):
         """Return those of the keys that have a record; any number of keys may be asked for."""
 
     @abstractmethod
-    def _rows(self, keys: Sequence[str] | None) -> Iterable[Row]:
+    def _rows(self, keys: Sequence[str] | None) -> Iterable[StoredRow]:
         """Return all rows by graph, model and split, at one moment; or those of some keys."""
 
     @abstractmethod
-    def _rows_like(self, start_of_key: str) -> Iterable[Row]:
+    def _rows_like(self, start_of_key: str) -> Iterable[StoredRow]:
         """Return the rows whose key starts like this (hexadecimal digits)."""
 
     @abstractmethod
@@ -141,7 +141,7 @@ class Store(ABC):
         good = [record_of(row) for row in rows if is_intact(row)]
         return good, [row.key for row in rows if not is_intact(row)]
 
-    def _read(self, rows: Iterable[Row]) -> Iterator[Record]:
+    def _read(self, rows: Iterable[StoredRow]) -> Iterator[Record]:
         for row in rows:
             if not is_intact(row):
                 raise StoreError(

@@ -13,7 +13,7 @@ from typing import Any
 
 from heterophily.runs.record import Record
 from heterophily.runs.stores.base import Claims, Reach, Start, Store, StoreError
-from heterophily.runs.stores.rows import Row, place, row_of
+from heterophily.runs.stores.rows import StoredRow, place, row_of
 
 _NUMBERS = itertools.count(1)
 _OPENED: dict[str, MemoryStore] = {}
@@ -35,7 +35,7 @@ class MemoryStore(Store):
     def __init__(self) -> None:
         self.url = self.name = f"memory:{next(_NUMBERS)}"
         self._claims = MemoryClaims()
-        self._by_key: dict[str, Row] = {}
+        self._by_key: dict[str, StoredRow] = {}
         self._starts: list[Start] = []
         self._finishes: dict[str, int] = {}
         self._folder: Path | None = None
@@ -70,7 +70,7 @@ class MemoryStore(Store):
         """Return those of the keys that have a record."""
         return {key for key in keys if key in self._by_key}
 
-    def _rows(self, keys: Sequence[str] | None) -> Iterable[Row]:
+    def _rows(self, keys: Sequence[str] | None) -> Iterable[StoredRow]:
         with self._lock:
             if keys is None:
                 rows = list(self._by_key.values())
@@ -78,7 +78,7 @@ class MemoryStore(Store):
                 rows = [self._by_key[key] for key in set(keys) if key in self._by_key]
         return sorted(rows, key=_order)
 
-    def _rows_like(self, start_of_key: str) -> Iterable[Row]:
+    def _rows_like(self, start_of_key: str) -> Iterable[StoredRow]:
         return [row for row in self._rows(None) if row.key.startswith(start_of_key)]
 
     def starts(self) -> list[Start]:
@@ -154,5 +154,5 @@ class MemoryClaims:
         return key in self._held
 
 
-def _order(row: Row) -> tuple[Any, ...]:
+def _order(row: StoredRow) -> tuple[Any, ...]:
     return row.graph, row.model, row.split_rule, row.split_index, row.key

@@ -19,7 +19,7 @@ from heterophily.data.catalog import cache_folder
 from heterophily.errors import MissingExtraError
 from heterophily.runs.record import Record, digest
 from heterophily.runs.stores.base import Claims, Reach, Start, Store, StoreError
-from heterophily.runs.stores.rows import ORDER, Row, place, row_of
+from heterophily.runs.stores.rows import ORDER, StoredRow, place, row_of
 from heterophily.runs.stores.url import without_password
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ CLIENT_OPTIONS: dict[str, Any] = {
 }
 
 _MAKE = 0x48455430  # lock while the tables are made
-_COLUMNS = ", ".join(Row._fields)
+_COLUMNS = ", ".join(StoredRow._fields)
 _TABLES = """
 CREATE SCHEMA IF NOT EXISTS heterophily;
 CREATE TABLE heterophily.about (schema INTEGER NOT NULL);
@@ -203,19 +203,19 @@ class PostgresStore(Store):
         rows = self._do(lambda base: base.execute(question, (asked,)).fetchall())
         return {row[0] for row in rows}
 
-    def _rows(self, keys: Sequence[str] | None) -> Iterable[Row]:
+    def _rows(self, keys: Sequence[str] | None) -> Iterable[StoredRow]:
         if keys is None:
             return self._ask(f"SELECT {_COLUMNS} FROM heterophily.runs ORDER BY {ORDER}", ())
         question = f"SELECT {_COLUMNS} FROM heterophily.runs WHERE key = ANY(%s) ORDER BY {ORDER}"
         return self._ask(question, (list(keys),))
 
-    def _rows_like(self, start_of_key: str) -> Iterable[Row]:
+    def _rows_like(self, start_of_key: str) -> Iterable[StoredRow]:
         question = f"SELECT {_COLUMNS} FROM heterophily.runs WHERE key LIKE %s ORDER BY {ORDER}"
         return self._ask(question, (f"{start_of_key}%",))
 
-    def _ask(self, question: str, values: Sequence[Any]) -> list[Row]:
+    def _ask(self, question: str, values: Sequence[Any]) -> list[StoredRow]:
         rows = self._do(lambda base: base.execute(question, values).fetchall())
-        return [Row(*row) for row in rows]
+        return [StoredRow(*row) for row in rows]
 
     def starts(self) -> list[Start]:
         """Return every beginning of a run, in order."""
@@ -250,7 +250,7 @@ class PostgresStore(Store):
         rows = [row_of(record) for record in records]
         return self._do(lambda base: self._add(base, rows, start)) if rows else 0
 
-    def _add(self, base: Connection[Any], rows: list[Row], start: int | None) -> int:
+    def _add(self, base: Connection[Any], rows: list[StoredRow], start: int | None) -> int:
         insert = "INSERT INTO heterophily.runs VALUES (%s,%s,%s,%s,%s,%s,%s) ON CONFLICT DO NOTHING"
         with base.transaction(), base.cursor() as cursor:
             cursor.executemany(insert, rows)

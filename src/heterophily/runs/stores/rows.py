@@ -11,7 +11,7 @@ from typing import NamedTuple
 from heterophily.runs.record import Outcome, Record, digest
 
 
-class Row(NamedTuple):
+class StoredRow(NamedTuple):
     """A record in a store. The checksum covers key and content: databases check neither."""
 
     key: str
@@ -27,7 +27,7 @@ ORDER = "graph, model, split_rule, split_index, key"
 """The order of all records, as columns of SQL."""
 
 
-def row_of(record: Record) -> Row:
+def row_of(record: Record) -> StoredRow:
     """Return the row of a record."""
     content = json.dumps(
         {
@@ -42,15 +42,15 @@ def row_of(record: Record) -> Row:
     )
     run, split = record.run, record.run["split"]
     names = (run["model"], run["graph"]["name"], split["rule"], split["index"])
-    return Row(record.key, *names, content, digest(record.key + content))
+    return StoredRow(record.key, *names, content, digest(record.key + content))
 
 
-def is_intact(row: Row) -> bool:
+def is_intact(row: StoredRow) -> bool:
     """Whether key and content are those that were written."""
     return digest(row.key + row.content) == row.checksum
 
 
-def record_of(row: Row) -> Record:
+def record_of(row: StoredRow) -> Record:
     """Return the record of a row."""
     content = json.loads(row.content)
     outcome = Outcome(**content.pop("outcome"))

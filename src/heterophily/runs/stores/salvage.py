@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from heterophily.errors import InputError
-from heterophily.runs.stores.rows import Row, is_intact
+from heterophily.runs.stores.rows import StoredRow, is_intact
 
 _PAGE = 4096  # what SQLite uses unless told otherwise, and we never tell it
 _KEY = b"\x81\x0d"  # type of the first column, a text of 64 characters
 _WHOLE = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8, 8: 0, 9: 0}  # type of a whole number -> its bytes
 
 
-def intact_rows(path: Path) -> Iterator[Row]:
+def intact_rows(path: Path) -> Iterator[StoredRow]:
     """Iterate over the intact records of a file and its write-ahead log, each once."""
     try:
         content = path.read_bytes()
@@ -50,7 +50,7 @@ def _frames(log: bytes, size: int) -> Iterator[tuple[int, bytes]]:
 
 def _rows_in(
     page: bytes, newest: Mapping[int, bytes], oldest: Mapping[int, bytes], size: int
-) -> Iterator[Row]:
+) -> Iterator[StoredRow]:
     at = page.find(_KEY)
     while at > 0:
         for pages in (newest, oldest):
@@ -61,14 +61,14 @@ def _rows_in(
         at = page.find(_KEY, at + 1)
 
 
-def _row(page: bytes, start: int, pages: Mapping[int, bytes], size: int) -> Row | None:
+def _row(page: bytes, start: int, pages: Mapping[int, bytes], size: int) -> StoredRow | None:
     """Return the record whose header starts here, if there is one and it is intact."""
     end = start + page[start]
     kinds, at = [], start + 1
     while at < end:
         kind, at = _varint(page, at)
         kinds.append(kind)
-    if at != end or len(kinds) != len(Row._fields):
+    if at != end or len(kinds) != len(StoredRow._fields):
         return None
     lengths = [_WHOLE.get(kind, (kind - 13) // 2 if kind > 12 else -1) for kind in kinds]
     if min(lengths) < 0:
@@ -85,7 +85,7 @@ def _row(page: bytes, start: int, pages: Mapping[int, bytes], size: int) -> Row 
             values.append(part.decode("utf-8"))
         except UnicodeDecodeError:
             return None
-    row = Row(*values)
+    row = StoredRow(*values)
     return row if is_intact(row) else None
 
 

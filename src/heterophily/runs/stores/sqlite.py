@@ -15,7 +15,7 @@ from pathlib import Path
 from heterophily.runs.claims import claims_of
 from heterophily.runs.record import Record
 from heterophily.runs.stores.base import Claims, Reach, Start, Store, StoreError
-from heterophily.runs.stores.rows import ORDER, Row, place, row_of
+from heterophily.runs.stores.rows import ORDER, StoredRow, place, row_of
 from heterophily.runs.stores.sqlite_file import (
     APPLICATION,
     BUSY_SECONDS,
@@ -29,7 +29,7 @@ from heterophily.runs.stores.sqlite_file import (
 )
 
 _CHUNK = 500  # keys in one question
-_COLUMNS = ", ".join(Row._fields)
+_COLUMNS = ", ".join(StoredRow._fields)
 _TABLES = (
     """CREATE TABLE runs (
     key TEXT PRIMARY KEY NOT NULL,
@@ -89,7 +89,7 @@ class SqliteStore(Store):
         if is_read_only:
             self._base = reading(self.path)
             return
-        with self._told():
+        with self._guarded():
             self._base = sqlite3.connect(
                 self.path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
             )
@@ -105,7 +105,7 @@ class SqliteStore(Store):
     @property
     def schema(self) -> int:
         """Version of the tables in the file."""
-        with self._told():
+        with self._guarded():
             return int(self._base.execute("PRAGMA user_version").fetchone()[0])
 
     def _migrate(self) -> None:
@@ -122,20 +122,20 @@ class SqliteStore(Store):
 
     def __len__(self) -> int:
         """Return the number of finished runs."""
-        with self._told():
+        with self._guarded():
             return int(self._base.execute("SELECT count(*) FROM runs").fetchone()[0])
 
     def finished(self, keys: Iterable[str]) -> set[str]:
         """Return those of the keys that have a record."""
         found: set[str] = set()
-        with self._told():
+        with self._guarded():
             for part in _chunks(list(keys)):
                 marks = ",".join("?" * len(part))
                 rows = self._base.execute(f"SELECT key FROM runs WHERE key IN ({marks})", part)
                 found.update(row[0] for row in rows)
         return found
 
-    def _rows(self, keys: Sequence[str] | None) -> Iterator[Row]:
+    def _rows(self, keys: Sequence[str] | None) -> Iterator[StoredRow]:
         question = f"SELECT {_COLUMNS} FROM runs"
         if keys is None:
             yield from self._ask(f"{question} ORDER BY {ORDER}", ())
@@ -144,13 +144,13 @@ class SqliteStore(Store):
             marks = ",".join("?" * len(part))
             yield from self._ask(f"{question} WHERE key IN ({marks}) ORDER BY {ORDER}", part)
 
-    def _rows_like(self, start_of_key: str) -> Iterable[Row]:
+    def _rows_like(self, start_of_key: str) -> Iterable[StoredRow]:
         question = f"SELECT {_COLUMNS} FROM runs WHERE key LIKE ? ORDER BY {ORDER}"
         return self._ask(question, [f"{start_of_key}%"])
 
-    def _ask(self, question: str, values: Sequence[str]) -> list[Row]:
-        with self._told():
-            return [Row(*row) for row in self._base.execute(question, values)]
+    def _ask(self, question: str, values: Sequence[str]) -> list[StoredRow]:
+        with self._guarded():
+            return [StoredRow(*row) for row in self._base.execute(question, values)]
 
     def starts(self) -> list[Start]:
         """Return every beginning of a run, in order."""
@@ -159,7 +159,7 @@ class SqliteStore(Store):
             f"SELECT s.key, s.number, f.start, {where} FROM starts s "
             "LEFT JOIN finishes f USING (key) ORDER BY s.number"
         )
-        with self._told():
+        with self._guarded():
             return [Start(*row) for row in self._base.execute(question)]
 
     @property
@@ -176,14 +176,14 @@ class SqliteStore(Store):
 
     def start(self, key: str) -> int:
         """Note that a run begins; return the number of this beginning."""
-        with self._told():
+        with self._guarded():
             statement = "INSERT INTO starts (key, place) VALUES (?,?)"
             return int(self._base.execute(statement, (key, place())).lastrowid or 0)
 
     def add_all(self, records: Iterable[Record], *, start: int | None = None) -> int:
         """Write records in one transaction, all or none; return how many were new."""
         rows = [row_of(record) for record in records]
-        with self._told(), self._transaction():
+        with self._guarded(), self._transaction():
             before = self._base.total_changes
             self._base.executemany("INSERT OR IGNORE INTO runs VALUES (?,?,?,?,?,?,?)", rows)
             added = self._base.total_changes - before
@@ -207,7 +207,7 @@ class SqliteStore(Store):
             raise
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _guarded(self) -> Iterator[None]:
         """Let one thread at a time in; turn an error of the database into one sentence."""
         try:
             with self._lock:

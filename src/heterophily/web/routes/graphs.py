@@ -13,14 +13,14 @@ from pydantic import BaseModel, ValidationError
 from heterophily.errors import InputError, lookup
 from heterophily.web.comparable import COMPARABLE
 from heterophily.web.folder import read_json
-from heterophily.web.jobs import Job
+from heterophily.web.jobs import PageJob
 from heterophily.web.refusal import RefusedError, responses
 from heterophily.web.routes.jobs import document
 from heterophily.web.routes.state import IdPath, Server, ServerState, view
 from heterophily.web.schemas import (
     ComparisonRequest,
     DiagnosisView,
-    GraphFacts,
+    GraphEntry,
     GraphView,
     JobView,
 )
@@ -30,7 +30,7 @@ router = APIRouter(prefix="/api/graphs", tags=["graphs"])
 FACTS_FILE = "facts.json"
 
 
-@router.get("", response_model=list[GraphFacts], responses=responses())
+@router.get("", response_model=list[GraphEntry], responses=responses())
 def list_graphs(server: ServerState) -> list[dict[str, Any]]:
     """List the graphs, the newest first."""
     found = [_read_facts(server.folder.path / "graphs" / name) for name in _ids(server)]
@@ -113,7 +113,7 @@ def _facts(server: Server, graph: str) -> dict[str, Any]:
 
 
 def _read_facts(folder: Path) -> dict[str, Any] | None:
-    facts = _checked(GraphFacts, folder / FACTS_FILE)
+    facts = _checked(GraphEntry, folder / FACTS_FILE)
     return facts if facts is not None and facts["id"] == folder.name else None
 
 
@@ -126,5 +126,5 @@ def _checked(kind: type[BaseModel], path: Path) -> dict[str, Any] | None:
         return None
 
 
-def _jobs(server: Server, graph: str) -> list[Job]:
+def _jobs(server: Server, graph: str) -> list[PageJob]:
     return [job for job in server.jobs.all() if job.graph == graph]

@@ -7,11 +7,11 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query
 
 from heterophily.errors import InputError, lookup
-from heterophily.experiments.study import studies
-from heterophily.runs.split_rules import rule_of
+from heterophily.evaluation.split_rules import rule_of
 from heterophily.runs.stores.url import open_or_empty
+from heterophily.studies.study import studies
 from heterophily.web.events import finished
-from heterophily.web.jobs import Job
+from heterophily.web.jobs import PageJob
 from heterophily.web.refusal import responses
 from heterophily.web.routes.state import Server, ServerState
 from heterophily.web.schemas import PaperTableView, RunView, StudyView
@@ -52,7 +52,7 @@ async def table(
     return job.result
 
 
-def _known(server: Server, request: dict[str, Any]) -> Job:
+def _known(server: Server, request: dict[str, Any]) -> PageJob:
     """Return the job that computes a table, or did since the store changed."""
     with open_or_empty(server.settings.store, is_checked=False) as store:
         asked = {**request, "runs": len(store)}  # records are added, never changed

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from fastapi import Depends, Path, Request
 
 from heterophily.web.folder import ID, WorkFolder
-from heterophily.web.jobs import Job, Jobs
+from heterophily.web.jobs import Jobs, PageJob
 from heterophily.web.settings import WebSettings
 
 IdPath = Annotated[str, Path(pattern=ID, examples=["0123456789abcdef"])]
@@ -32,6 +32,6 @@ def server_of(request: Request) -> Server:
 ServerState = Annotated[Server, Depends(server_of)]
 
 
-def view(job: Job) -> dict[str, Any]:
+def view(job: PageJob) -> dict[str, Any]:
     """Return what a client is told about a job."""
     return job.to_dict()

@@ -22,5 +22,3 @@ TASKS: dict[str, Task] = {
 
 def warm_up() -> None:
     """Load what training needs: it takes seconds."""
-    import heterophily.experiments.runner
-    import heterophily.experiments.train  # noqa: F401

@@ -24,9 +24,9 @@ def compare_models(request: Mapping[str, Any], context: Context) -> dict[str, An
     Runs are in the store when they are told: stopping loses only the run at work, and the same
     job again goes on from there.
     """
-    from heterophily.experiments.compare import compare
+    from heterophily.comparison.compare import compare
+    from heterophily.comparison.portrait import PORTRAIT_KINDS
     from heterophily.report.evaluation_text import comparison_sentences
-    from heterophily.runs.artefacts import KINDS
     from heterophily.runs.executors.in_process import InProcess
     from heterophily.runs.stores.url import open_store
     from heterophily.web.tasks.take_away import write_files
@@ -45,7 +45,7 @@ def compare_models(request: Mapping[str, Any], context: Context) -> dict[str, An
             executor=InProcess(),
             engine="auto",
             watch=_Teller(store, context),
-            keep=KINDS,
+            keep=(*PORTRAIT_KINDS, "state"),
         )
         data = {**finite(result.to_dict()), "sentences": comparison_sentences(result)}
         context.emit("comparison", **data)
@@ -59,11 +59,11 @@ class _Teller:
 
     def __init__(self, store: Store, context: Context) -> None:
         self._store, self._context = store, context
-        self._told: set[str] = set()
+        self._emitted: set[str] = set()
 
     def __call__(self, finished: set[str], total: int) -> None:
-        new = finished - self._told
-        self._told |= new
+        new = finished - self._emitted
+        self._emitted |= new
         for record in self._store.records(sorted(new)):
             row = record.to_row()
             self._context.emit(
@@ -75,4 +75,4 @@ class _Teller:
                 epochs=row["epochs"],
                 seconds=row["seconds"],
             )
-        self._context.emit("progress", done=len(self._told), total=total)
+        self._context.emit("progress", done=len(self._emitted), total=total)

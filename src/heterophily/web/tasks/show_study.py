@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from heterophily.web.worker import Context
 
 if TYPE_CHECKING:
-    from heterophily.experiments.study import Study
-    from heterophily.experiments.table import CellResult, TableResult
+    from heterophily.runs.cell import CellResult
+    from heterophily.studies.study import Study
+    from heterophily.studies.table import TableResult
 
 ENGINES = ("torch", "auto")
 """A run names the engine that trained it: the table is that of the engine with more runs."""
@@ -17,10 +18,10 @@ ENGINES = ("torch", "auto")
 
 def show_study(request: Mapping[str, Any], context: Context) -> dict[str, Any]:
     """Return the table of a study; datasets that are not on this machine have no values of ours."""
-    from heterophily.experiments.runner import plan_study
-    from heterophily.experiments.study import study
     from heterophily.report.tables import FAR, remark_lines, summary_lines
     from heterophily.runs.stores.url import open_or_empty
+    from heterophily.studies.runner import plan_study
+    from heterophily.studies.study import study
 
     chosen = study(request["name"])
     here = _datasets_here(chosen, request["data_folder"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from heterophily.data.atomic import atomic_path
@@ -12,7 +11,7 @@ from heterophily.data.graph import Graph
 from heterophily.web.worker import Context
 
 if TYPE_CHECKING:
-    from heterophily.experiments.compare import Comparison
+    from heterophily.comparison.compare import Comparison
     from heterophily.runs.stores.base import Store
 
 REPORT_FILE, MODEL_FILE, PREDICTIONS_FILE = "report.html", "model.zip", "predictions.csv"
@@ -57,14 +56,13 @@ def _write_report(
     store: Store,
 ) -> None:
     """Write the report: the diagnosis, the comparison, and each model on its first split."""
+    from heterophily.comparison.portraits import portraits
     from heterophily.diagnosis.diagnose import diagnose
-    from heterophily.experiments.portray import portray
     from heterophily.report.write import write_report
 
-    portraits = portray(
+    found = portraits(
         graph,
         request["models"],
-        folder=Path("portraits"),
         splits=request["splits"],
         seed=request["seed"],
         preset=None,
@@ -77,7 +75,7 @@ def _write_report(
         REPORT_FILE,
         graph=graph,
         comparison=result,
-        portraits=portraits,
+        portraits=found,
         nodes=MAP_NODES,
     )
 
@@ -86,11 +84,11 @@ def _write_model(
     graph: Graph, model: str, request: Mapping[str, Any], context: Context, store: Store
 ) -> None:
     """Write the members of an ensemble, of the first splits, and their votes."""
-    from heterophily.experiments.train import train
+    from heterophily.comparison.train import train
+    from heterophily.evaluation.split_rules import splits_of
     from heterophily.prediction import build
     from heterophily.prediction.folder import save_model
     from heterophily.prediction.predict import predict
-    from heterophily.runs.split_rules import splits_of
     from heterophily.training.config import TrainConfig
 
     seed, config = request["seed"], TrainConfig()

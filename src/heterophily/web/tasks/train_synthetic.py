@@ -12,7 +12,7 @@ from heterophily.web.worker import Context
 
 def train_synthetic(request: Mapping[str, Any], context: Context) -> dict[str, Any]:
     """Tell the accuracy of each model at each homophily as soon as it is known."""
-    from heterophily.experiments.train import train
+    from heterophily.comparison.train import train
 
     sliders = Sliders(**request["sliders"])
     points: list[float] = request["homophilies"]

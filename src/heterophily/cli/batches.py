@@ -1,0 +1,133 @@
+"""A graph on disk on the command line, and the way in which a model is trained on it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from heterophily.data.source import GraphSource
+from heterophily.errors import InputError
+
+if TYPE_CHECKING:
+    from heterophily.models.spec import ModelSpec
+
+_GB = 2**30
+MINI_BATCHES = {"max_epochs": 100, "stopping": "patience", "window": 10}
+"""How long mini-batches train unless told otherwise: until ten evaluations bring nothing."""
+
+
+@dataclass(frozen=True, eq=False)
+class ChosenWay:
+    """How a graph is trained: the graph as it is needed, the settings, and why."""
+
+    graph: Any
+    config: Mapping[str, Any]
+    is_on_disk: bool = False
+    way: str = "full"
+    needed: int = 0
+    full: int = 0
+    limit: int = 0
+    is_asked: bool = False
+
+    def sentence(self, model: str) -> str:
+        """Say which way was chosen, and why."""
+        from heterophily.batches.fits import WAYS
+
+        why = "as asked for"
+        if not self.is_asked:
+            why = f"the whole graph would need about {self.full / _GB:,.1f} GB"
+        return (
+            f"{model} on {self.graph.name} ({self.graph.num_nodes:,} nodes, "
+            f"{self.graph.num_edges:,} edges): {WAYS[self.way]}, {why}; needs about "
+            f"{self.needed / _GB:,.1f} GB of memory, {self.limit / _GB:,.1f} GB may be used"
+        )
+
+
+def is_on_disk(source: GraphSource) -> bool:
+    """Whether a source names the folder of a graph on disk."""
+    if source.graph is None:
+        return False
+    from heterophily.data.disk.write import is_disk_graph
+
+    return is_disk_graph(source.graph)
+
+
+def open_any(source: GraphSource) -> Any:
+    """Open a graph in memory, or the folder of one on disk."""
+    if not is_on_disk(source):
+        return source.open()
+    from heterophily.data.disk.graph import DiskGraph
+
+    return DiskGraph.open(source.graph or "")
+
+
+def refuse_disk(source: GraphSource, command: str) -> None:
+    """Refuse a graph on disk where a command has no way for it."""
+    if is_on_disk(source):
+        raise InputError(
+            f"heterophily {command} takes graphs in memory; for {source.graph} name a model, for "
+            "example heterophily train acm-sign"
+        )
+
+
+def choose_batches(
+    graph: Any,
+    spec: ModelSpec,
+    *,
+    asked: str,
+    numbers: Mapping[str, int],
+    config: Mapping[str, Any],
+) -> ChosenWay:
+    """Choose how a model is trained: in memory as asked (by default full), on disk by size."""
+    from heterophily.batches.fits import GraphSize, memory_of, way_for, ways_of
+    from heterophily.data.disk.graph import DiskGraph
+    from heterophily.data.memory import limit
+    from heterophily.training.config import BATCHES
+
+    if asked not in ("auto", *BATCHES):
+        raise InputError(f"--batches {asked}; choose auto, {', '.join(BATCHES)}")
+    if not isinstance(graph, DiskGraph):
+        way = "full" if asked == "auto" else asked
+        return ChosenWay(graph, _settings(way, numbers, config), way=way)
+    size = GraphSize(graph.num_nodes, graph.num_entries, graph.num_features, graph.num_classes)
+    room = limit()
+    chosen = asked if asked != "auto" else way_for(spec, size, room)
+    if chosen is None:
+        ways = ways_of(spec)
+        raise InputError(
+            f"{graph.name} with {graph.num_nodes:,} nodes and {graph.num_edges:,} edges is too "
+            f"large for this model: its ways ({', '.join(ways)}) need "
+            f"{memory_of(ways[-1], spec, size) / _GB:,.1f} GB or more of {room / _GB:,.1f} GB; "
+            "choose acm-sgc-1, acm-sign or mlp-2"
+        )
+    if chosen == "full":
+        return ChosenWay(graph.to_graph(), _settings(chosen, numbers, config))
+    return ChosenWay(
+        graph,
+        _settings(chosen, numbers, config),
+        is_on_disk=True,
+        way=chosen,
+        needed=memory_of(chosen, spec, size),
+        full=memory_of("full", spec, size),
+        limit=room,
+        is_asked=asked != "auto",
+    )
+
+
+def _settings(way: str, numbers: Mapping[str, int], config: Mapping[str, Any]) -> dict[str, Any]:
+    if way == "full":
+        for name in numbers:
+            raise InputError(f"--{name.replace('_', '-')} is for --batches channels or sampled")
+        return dict(config)
+    return {**MINI_BATCHES, **config, **numbers, "batches": way}
+
+
+def disk_facts(graph: Any) -> dict[str, Any]:
+    """Return what the card of a model keeps of a graph on disk: the sizes of its classes."""
+    import numpy as np
+
+    labels = np.asarray(graph.labels)
+    counts = np.bincount(labels[labels >= 0], minlength=len(graph.class_names))
+    sizes = dict(zip(graph.class_names, counts.tolist(), strict=True))
+    return {"read": {}, "class_sizes": sizes}

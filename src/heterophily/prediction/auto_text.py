@@ -1,0 +1,130 @@
+"""The result of ``auto`` in words: one sentence, a leaderboard, what validation labels were for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from heterophily.evaluation.baselines import LARGEST, TREES
+from heterophily.evaluation.scores import SCORE_TITLES
+from heterophily.page.table import TableCell, table
+from heterophily.page.text import safe
+
+if TYPE_CHECKING:
+    from heterophily.prediction.leaderboard import BoardRow
+    from heterophily.prediction.result import AutoResult
+
+SHOWN = 8
+"""Candidates in a printed leaderboard."""
+
+_AGAINST = {TREES: "trees on own features", LARGEST: "always the largest class"}
+
+
+def sentence(result: AutoResult) -> str:
+    """Say what won, by how much over trees and the largest class, and what the graph added."""
+    found = result.estimate.evaluation
+    title = SCORE_TITLES[found.score]
+    models = ", ".join(dict.fromkeys(t.candidate.family.label for t in result.choice.trials))
+    value = "undefined" if found.main.mean is None else f"{found.main.mean:.4f}"
+    text = f"Chosen: {models}, with test {title} {value}"
+    gaps = [
+        f"{_points(base.difference)} {_AGAINST[base.name]}"
+        for base in found.baselines
+        if base.difference is not None and base.name in _AGAINST
+    ]
+    text += f": {' and '.join(gaps)}. " if gaps else ". "
+    return text + _added(result)
+
+
+def _points(difference: float) -> str:
+    word = "above" if difference >= 0 else "below"
+    return f"{100 * abs(difference):.1f} points {word}"
+
+
+def _added(result: AutoResult) -> str:
+    best = result.without_graph
+    if best is None:
+        return "No model without the graph was tried."
+    gain = 100 * (result.choice.score - best.mean)
+    name = best.candidate.family.label
+    return (
+        f"On validation nodes the graph added {gain:+.1f} points to the best model without it "
+        f"({name}, {best.mean:.4f})."
+    )
+
+
+def validation_use(result: AutoResult) -> str:
+    """Say what the labels of validation nodes were used for."""
+    used = ["when a training stops", "which models vote"]
+    if result.temperature != 1.0:
+        used.append("the temperature")
+    if result.estimate.evaluation.threshold is not None:
+        used.append("the threshold")
+    listed = f"{', '.join(used[:-1])} and {used[-1]}"
+    if result.is_refit:
+        return (
+            f"Validation labels decided {listed}; then the voters were trained again on folds of "
+            "training and validation nodes together (refit)."
+        )
+    test = result.splits.test
+    if len(result.splits) > 1 and all((test[0] == row).all() for row in test):
+        return (
+            f"Validation labels decided {listed}; every node outside the test set validates in one "
+            "fold and trains in the others."
+        )
+    return f"Validation labels decided {listed}; no model was trained on them (no refit)."
+
+
+def top_lines(result: AutoResult) -> list[str]:
+    """Say what the nodes that are ranked first hold, where a class is rare."""
+    return [
+        f"  Of the {found.count} test nodes ranked first for "
+        f"{str(result.graph.class_names[found.class_number])!r}, {100 * found.precision:.1f} % are "
+        f"(by chance {100 * found.chance:.1f} %); that finds {100 * found.recall:.1f} % of them."
+        for found in result.estimate.top
+    ]
+
+
+def shown_rows(result: AutoResult, count: int = SHOWN) -> list[BoardRow]:
+    """Return the head of the leaderboard: chosen rows, the first ones, and every baseline."""
+    rows = result.leaderboard_rows()
+    own = result.without_graph
+    label = "" if own is None else own.candidate.family.label
+    head = rows[: count + 1]
+    extra = [row for row in rows[count + 1 :] if row.is_baseline]
+    if label and not any(row.model == label for row in head):
+        extra += [next(row for row in rows if row.model == label)]
+    return sorted([*head, *extra], key=rows.index)
+
+
+def cells(row: BoardRow, splits: int) -> list[str]:
+    """Return a row of the leaderboard as text."""
+    mark = "* " if row.is_chosen else "  "
+    bounds = "" if row.interval is None else f"{row.interval.low:.3f} to {row.interval.high:.3f}"
+    on = "" if row.is_baseline else f"{row.splits} of {splits}"
+    return [f"{mark}{row.model}", row.settings, on, f"{row.validation:.4f}", bounds]
+
+
+def header(score: str) -> list[str]:
+    """Return the head of the columns."""
+    return ["  model", "setting", "splits", f"validation {SCORE_TITLES[score]}", "95 % interval"]
+
+
+def as_text(result: AutoResult) -> str:
+    """Return the sentence and the leaderboard as aligned text."""
+    rows = [cells(row, len(result.splits)) for row in shown_rows(result)]
+    lines = [header(result.score), *rows]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    text = [
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        for line in lines
+    ]
+    return "\n".join([sentence(result), validation_use(result), *top_lines(result), "", *text])
+
+
+def as_html(result: AutoResult) -> str:
+    """Return the sentence and the leaderboard as HTML."""
+    rows: list[list[TableCell | str]] = [
+        list(cells(row, len(result.splits))) for row in shown_rows(result)
+    ]
+    told = f"<p>{safe(sentence(result))}</p><p>{safe(validation_use(result))}</p>"
+    return told + table(header(result.score), rows)

@@ -1,0 +1,191 @@
+"""What a training costs: a family declares it, a graph's size turns it into seconds and bytes.
+
+The declared numbers are of one core of a common server; how fast this machine is follows from the
+trainings that are finished.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import scipy.sparse as sp
+
+if TYPE_CHECKING:
+    from heterophily.data.graph import Graph
+
+USUAL_EPOCHS = 200
+"""A training by gradient steps usually ends after so many epochs."""
+
+FIRST_SECONDS, HASTE_SECONDS, HASTE_BELOW = 8.0, 2.0, 150.0
+"""A family whose first training would take longer than this begins with fewer epochs; the second
+number holds for a search with less than so many seconds of all workers together."""
+
+SHORTENED = (100, 40, 20)
+"""To how many epochs (or rounds of trees) it is shortened."""
+
+_COLUMNS = 128  # of a block that trees see, at most
+_WIDTH = 64  # hidden columns of the declared costs
+
+
+@dataclass(frozen=True, slots=True)
+class WorkSize:
+    """What the cost of a training depends on."""
+
+    nodes: int
+    edges: int
+    features: int
+    values: int  # that are stored in X
+    classes: int
+
+    @classmethod
+    def of(cls, graph: Graph) -> WorkSize:
+        """Measure a graph; without features every node has its own indicator."""
+        features: Any = graph.features
+        width = graph.num_features or graph.num_nodes
+        if features is None or not graph.num_features:
+            values = graph.num_nodes
+        else:
+            values = int(features.nnz if sp.issparse(features) else features.size)
+        return cls(graph.num_nodes, int(graph.adjacency.nnz), width, values, graph.num_classes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpochCost:
+    """Milliseconds of one epoch with 64 hidden columns, and what it keeps in memory.
+
+    Parameters
+    ----------
+    fixed
+        On any graph.
+    node, edge, value
+        For a thousand nodes, a thousand stored edges, a thousand stored values of X.
+    depth
+        Layers that the numbers are for; more layers cost in proportion. 0: depth does not matter.
+    edge_floats
+        Numbers that are kept for each edge.
+    """
+
+    fixed: float = 1.0
+    node: float = 0.0
+    edge: float = 0.0
+    value: float = 0.02
+    depth: int = 0
+    edge_floats: int = 2
+
+    def epoch_seconds(self, size: WorkSize, options: Mapping[str, Any]) -> float:
+        """Return the seconds of one epoch."""
+        by_size = self.node * size.nodes + self.edge * size.edges + self.value * size.values
+        return 1e-3 * (self.fixed + 1e-3 * by_size * self._times(options))
+
+    def gigabytes(self, size: WorkSize, options: Mapping[str, Any]) -> float:
+        """Return what a training keeps in memory, roughly."""
+        wide = _WIDTH * self._times(options)
+        floats = 20.0 * wide * size.nodes + self.edge_floats * size.edges + 6.0 * size.values
+        return 4e-9 * floats
+
+    def epochs(self, options: Mapping[str, Any]) -> int:
+        """Return after how many epochs a training usually ends."""
+        return min(int(options.get("max_epochs", USUAL_EPOCHS)), USUAL_EPOCHS)
+
+    def _times(self, options: Mapping[str, Any]) -> float:
+        layers = options.get("depth", self.depth) / self.depth if self.depth else 1.0
+        return float(layers * options.get("hidden", _WIDTH) / _WIDTH)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TreesCost:
+    """Cost of boosted trees: every round of every class looks at every cell of the table."""
+
+    blocks: int
+    cell: float = 12e-9  # seconds
+
+    def epoch_seconds(self, size: WorkSize, options: Mapping[str, Any]) -> float:
+        """Return the seconds of one round."""
+        return 0.002 + self.cell * self._cells(size) * self._trees(size) * _depth(options)
+
+    def gigabytes(self, size: WorkSize, options: Mapping[str, Any]) -> float:
+        """Return what a training keeps in memory, roughly."""
+        return 24e-9 * self._cells(size)
+
+    def epochs(self, options: Mapping[str, Any]) -> int:
+        """Return after how many rounds a training usually ends."""
+        rounds = min(options.get("rounds", 500), options.get("max_epochs", 500))
+        return int(min(rounds, 150))
+
+    def _cells(self, size: WorkSize) -> int:
+        return size.nodes * (self.blocks * min(size.features, _COLUMNS) + 2)
+
+    @staticmethod
+    def _trees(size: WorkSize) -> int:
+        return size.classes if size.classes > 2 else 1
+
+
+def _depth(options: Mapping[str, Any]) -> float:
+    return float(options.get("depth", 6)) / 6.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OnceCost:
+    """Cost of what is computed once: the labels travel along the edges."""
+
+    edge: float = 3e-6  # seconds for an edge
+
+    def epoch_seconds(self, size: WorkSize, options: Mapping[str, Any]) -> float:
+        """Return the seconds of the single round."""
+        return 0.02 + self.edge * size.edges * max(1, size.classes // 4)
+
+    def gigabytes(self, size: WorkSize, options: Mapping[str, Any]) -> float:
+        """Return what it keeps in memory, roughly."""
+        return 4e-9 * (6 * size.nodes * size.classes + 2 * size.edges)
+
+    def epochs(self, options: Mapping[str, Any]) -> int:
+        """Return 1."""
+        return 1
+
+
+AnyCost = EpochCost | TreesCost | OnceCost
+
+
+def seconds(cost: AnyCost, size: WorkSize, options: Mapping[str, Any]) -> float:
+    """Return the expected seconds of one training on one core."""
+    return cost.epochs(options) * cost.epoch_seconds(size, options)
+
+
+def shortened(
+    cost: AnyCost, size: WorkSize, options: Mapping[str, Any], *, total: float = math.inf
+) -> int | None:
+    """Return how many epochs the first training of a family may have; None: as many as it likes.
+
+    ``total`` are the seconds of the search on all workers. Beyond two and a half minutes it does
+    not matter, so that the same search with more time begins alike.
+    """
+    most = FIRST_SECONDS if total >= HASTE_BELOW else HASTE_SECONDS
+    if seconds(cost, size, options) <= most:
+        return None
+    each = cost.epoch_seconds(size, options)
+    fitting = [count for count in SHORTENED if count * each <= most]
+    return fitting[0] if fitting else SHORTENED[-1]
+
+
+class Speed:
+    """How much slower than declared trainings are here: learnt from those that are finished."""
+
+    def __init__(self) -> None:
+        self._ratios: dict[str, list[float]] = {}
+
+    def report(self, family: str, *, expected: float, took: float) -> None:
+        """Take in what a training was expected to take, and took."""
+        if expected > 0 and took > 0:
+            self._ratios.setdefault(family, []).append(took / expected)
+
+    def factor(self, family: str) -> float:
+        """Return the factor of a family; of one that was not trained yet, that of the others."""
+        own = self._ratios.get(family)
+        if own:
+            return statistics.median(own)
+        others = [math.log(ratio) for found in self._ratios.values() for ratio in found]
+        return math.exp(statistics.median(others)) if others else 1.0

@@ -1,0 +1,155 @@
+"""The families that ``auto`` chooses from: a model, what is fixed in it, its settings, its cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from heterophily.prediction import portfolios
+from heterophily.prediction.cost import AnyCost, EpochCost, OnceCost, TreesCost
+from heterophily.prediction.portfolios import Portfolio
+
+
+@dataclass(frozen=True, eq=False)
+class Family:
+    """A model, what stays fixed while its settings are searched, and the settings.
+
+    Parameters
+    ----------
+    model, options
+        Name in the table of models; options that are the same for all settings.
+    portfolio
+        The settings, in the order in which they are tried.
+    cost
+        What a training costs.
+    title
+        Name for tables; by default the model and what was changed in it.
+    is_scout
+        On a graph with one-way edges, whether it tries the directions for the other families.
+    turn_of
+        The same family with its edges both ways, when this one has them as given or reversed.
+    """
+
+    model: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    portfolio: Portfolio = portfolios.PAPER
+    cost: AnyCost = field(default_factory=EpochCost)
+    title: str = ""
+    is_scout: bool = False
+    turn_of: Family | None = None
+
+    @property
+    def label(self) -> str:
+        """Name for tables: the title, or the model and what was changed in it; the direction."""
+        shown = ["edge_direction"] if self.title else list(self.options)
+        changes = ", ".join(f"{key}={self.options[key]}" for key in shown if key in self.options)
+        name = self.title or self.model
+        return f"{name} ({changes})" if changes else name
+
+
+_NO_STRUCTURE = {"with_structure": False}
+_MLP = EpochCost(fixed=0.5, node=1.5)
+_GCN = EpochCost(fixed=0.5, node=1.5, edge=0.03)
+_ACM = EpochCost(fixed=1.0, node=4.0, edge=0.035)
+_PLUS = EpochCost(fixed=1.5, node=5.0, edge=0.07)
+_STACK = EpochCost(fixed=8.0, node=12.0, edge=0.07, depth=3)
+_DIRECTED = EpochCost(fixed=12.0, node=18.0, edge=0.14, depth=3)
+
+MLP, GCN = Family("mlp-2", cost=_MLP), Family("gcn", cost=_GCN)
+ACM = Family("acm-gcn", cost=_ACM, is_scout=True)
+ACMII = Family("acmii-gcn", cost=_ACM)
+PLUS = Family("acm-gcn+", cost=_PLUS, is_scout=True)
+PLUS_II = Family("acmii-gcn+", cost=_PLUS)
+RESIDUAL = Family("acm-gcn++", _NO_STRUCTURE, cost=_ACM)
+RESIDUAL_II = Family("acmii-gcn++", _NO_STRUCTURE, cost=_ACM)
+ALL, ALL_II = Family("acm-gcn++", cost=_PLUS), Family("acmii-gcn++", cost=_PLUS)
+RAW = Family("acm-gcn", {"row_normalize": False}, cost=_ACM, title="acm-gcn on raw X")
+RAW_MLP = Family("mlp-2", {"row_normalize": False}, cost=_MLP, title="mlp-2 on raw X")
+
+LINKX = Family(
+    "linkx", {}, portfolios.STRUCTURE, EpochCost(fixed=4.0, node=3.5, edge=0.035), is_scout=False
+)
+GLOBAL = Family(
+    "glognn",
+    {
+        "alpha": 0.0,
+        "beta": 1000.0,
+        "delta": 1.0,
+        "input_dropout": 0.0,
+        "normalization": "random-walk",
+        "normalize_structure": True,
+    },
+    portfolios.GLOBAL_FEATURES,
+    EpochCost(fixed=6.0, node=6.0, edge=0.06),
+    title="glognn on X",
+)
+GLOBAL_STRUCTURE = Family(
+    "glognn",
+    {"alpha": 0.0, "gamma": 0.0, "delta": 0.0, "hops": 1, "select_by": "validation-accuracy"},
+    portfolios.GLOBAL_STRUCTURE,
+    EpochCost(fixed=6.0, node=5.0, edge=0.04),
+    title="glognn on A",
+)
+GLOBAL_RAW = Family(
+    "glognn",
+    {"row_normalize": False},
+    portfolios.GLOBAL_STRUCTURE,
+    EpochCost(fixed=6.0, node=6.0, edge=0.06),
+    title="glognn on A and raw X",
+)
+PAGERANK = Family("gprgnn", {}, portfolios.PAGERANK, EpochCost(fixed=5.0, node=4.0, edge=0.05))
+FREQUENCY = Family("fagcn", {}, portfolios.FREQUENCY, EpochCost(fixed=6.0, node=3.0, edge=0.16))
+FILTERED = Family("fsgnn", {}, portfolios.FILTERED, EpochCost(fixed=4.0, node=8.0, value=0.2))
+
+STACK_GCN = Family("res-gcn", {}, portfolios.STACKS, _STACK)
+STACK_SAGE = Family("res-sage", {}, portfolios.STACKS, _STACK)
+STACK_ACM = Family(
+    "res-acm", {}, portfolios.STACKS, EpochCost(fixed=14.0, node=20.0, edge=0.1, depth=3)
+)
+ATTENTION = Family(
+    "gat-sep",
+    {},
+    portfolios.STACKS,
+    EpochCost(fixed=12.0, node=22.0, edge=0.9, depth=3, edge_floats=150),
+)
+DIRECTED = tuple(
+    Family(model, {}, portfolios.STACKS, _DIRECTED) for model in ("dir-gcn", "dir-sage", "dir-acm")
+)
+
+TREES = Family("trees", {}, portfolios.TREES, TreesCost(blocks=1))
+_COLUMNS = {"columns": ("own", "low", "high", "low-2", "degree", "neighbour-degree")}
+TREES_CHANNELS = Family(
+    "trees-channels", _COLUMNS, portfolios.TREES, TreesCost(blocks=4), title="trees-channels"
+)
+TREES_LABELS = Family(
+    "trees-labels",
+    _COLUMNS,
+    portfolios.TREES,
+    TreesCost(blocks=4),
+    title="trees-labels",
+    is_scout=True,
+)
+PROPAGATION = Family("label-propagation", {}, portfolios.LABELS, OnceCost())
+CORRECTED = Family(
+    "correct-and-smooth", {}, portfolios.CORRECTED, EpochCost(fixed=5.0, node=2.0, edge=0.02)
+)
+
+FAMILIES: tuple[Family, ...] = (
+    *(TREES, TREES_CHANNELS, TREES_LABELS, PROPAGATION, CORRECTED),
+    *(MLP, RAW_MLP, GCN, ACM, RAW, ACMII, RESIDUAL, RESIDUAL_II, PLUS, PLUS_II, ALL, ALL_II),
+    *(LINKX, GLOBAL, GLOBAL_STRUCTURE, GLOBAL_RAW, PAGERANK, FREQUENCY, FILTERED),
+    *(STACK_GCN, STACK_SAGE, STACK_ACM, ATTENTION),
+)
+"""Every family that has its chance on every graph, whatever the verdict; on a graph with one-way
+edges also those of :data:`DIRECTED`."""
+
+EXPECTED: Mapping[str, tuple[Family, ...]] = {
+    "homophilic": (ACM, ACMII, RESIDUAL, GCN, GLOBAL, PAGERANK, CORRECTED, STACK_SAGE),
+    "harmless": (TREES_LABELS, PLUS, PLUS_II, ALL, ALL_II, GLOBAL_STRUCTURE, LINKX, STACK_SAGE),
+    "harmful": (TREES, TREES_CHANNELS, MLP, ACM, RESIDUAL, PLUS_II, STACK_ACM, ATTENTION),
+    "little": (TREES, MLP, ACM, TREES_LABELS, RESIDUAL),
+    "too-few": (),
+}
+"""Verdict of the diagnosis -> the families that come earlier in the first round. None is left out
+by a verdict."""
