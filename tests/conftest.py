@@ -17,3 +17,13 @@ def data_folder() -> Path:
     if not (folder / "texas.npz").is_file():
         pytest.skip(f"the real datasets are not in {folder}; set HETEROPHILY_DATA to their folder")
     return folder
+
+
+_SLOW = set((Path(__file__).parent / "slow.txt").read_text("utf-8").split())
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests that tests/slow.txt names; ``make test-fast`` leaves them out."""
+    for item in items:
+        if {item.nodeid.partition("[")[0], item.nodeid.partition("::")[0]} & _SLOW:
+            item.add_marker("slow")

@@ -10,96 +10,24 @@ from pathlib import Path
 import pytest
 
 SOURCE = Path(__file__).resolve().parents[1] / "src" / "heterophily"
-MAY_IMPORT = {
-    "data": {"data"},
-    "filters": {"filters", "data"},
-    "metrics": {"metrics", "engine.edges", "filters", "data"},  # of the engine, one file
-    "page": {"page"},
-    "evaluation": {"evaluation", "data"},
-    "diagnosis": {"diagnosis", "page", "evaluation", "metrics", "filters", "data"},
-    "layers": {"layers", "filters", "data"},
-    "models": {
-        "models",
-        "layers",
-        "filters",
-        "evaluation",
-        "data",
-        "training.learner",  # how a model that fits itself is taught, and what it tells
-        "training.result",
-    },
-    "training": {"training", "data", "engine"},  # the engine, when asked for it
-    "engine": {"engine", "training", "layers", "models", "filters", "data"},
-    "runs": {
-        "runs",
-        "experiments",
-        "evaluation",
-        "engine",
-        "training",
-        "models",
-        "layers",
-        "data",
-    },
-    "report": {
-        "report",
-        "page",
-        "experiments",
-        "runs",
-        "diagnosis",
-        "evaluation",
-        "metrics",
-        "filters",
-        "data",
-    },
-    "prediction": {
-        "prediction",
-        "evaluation",
-        "experiments",
-        "runs",
-        "training",
-        "models",
-        "layers",
-        "metrics",
-        "diagnosis",
-        "filters",
-        "data",
-    },
-    "web": {
-        "web",
-        "evaluation",
-        "report",
-        "prediction",
-        "experiments",
-        "runs",
-        "training",
-        "diagnosis",
-        "metrics",
-        "data",
-    },
-    "estimators": {
-        "estimators",
-        "evaluation",
-        "prediction",
-        "runs",
-        "training",
-        "models",
-        "layers",
-        "data",
-    },
-    "experiments": {
-        "experiments",
-        "runs",
-        "evaluation",
-        "report",
-        "engine",
-        "training",
-        "models",
-        "layers",
-        "metrics",
-        "diagnosis",
-        "filters",
-        "data",
-    },
-}
+LAYERS = (
+    ("errors",),
+    ("native",),
+    ("data", "page", "statistics"),  # large tables are sorted by native code
+    ("filters", "evaluation", "learning"),
+    ("metrics", "layers", "channels"),
+    ("diagnosis", "models", "training"),  # training receives a model and never names one
+    ("engine", "paper", "batches"),
+    ("runs",),
+    ("search",),
+    ("comparison", "studies"),
+    ("report", "prediction"),
+    ("web", "estimators"),
+    ("cli",),
+)
+"""A room imports from rooms of the lines above it; rooms of one line do not know each other."""
+
+LEVEL = {room: number for number, rooms in enumerate(LAYERS) for room in rooms}
 WITHOUT_TORCH = ("data", "filters", "metrics", "page", "evaluation", "diagnosis", "report", "web")
 
 
@@ -119,20 +47,30 @@ FILES = sorted(SOURCE.rglob("*.py"))
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
-def test_imports_follow_the_table(path: Path) -> None:
-    folder = path.relative_to(SOURCE).parts[0]
-    if folder not in MAY_IMPORT:
-        return  # cli, errors and the package root: anything
-    if folder in WITHOUT_TORCH:  # exporting to PyG imports it inside the function
+def test_a_room_imports_only_from_rooms_above_it(path: Path) -> None:
+    room = path.relative_to(SOURCE).with_suffix("").parts[0]
+    if room == "__init__":
+        return  # the package root names what is public
+    if room in WITHOUT_TORCH:  # exporting to PyG imports it inside the function
         assert not {"torch", "torch_geometric"} & imported_modules(path, at_top_only=True)
     for module in imported_modules(path):
-        parts = module.split(".")
-        if parts[0] != "heterophily" or len(parts) == 1:
-            continue
-        names = {parts[1], ".".join(parts[1:3])}
-        assert parts[1] == "errors" or names & MAY_IMPORT[folder], (
-            f"{folder} must not import {module}"
-        )
+        package, _, rest = module.partition(".")
+        other = rest.partition(".")[0]
+        if package == "heterophily" and other not in ("", room):
+            assert LEVEL[other] < LEVEL[room], f"{room} must not import {module}"
+
+
+def test_every_room_has_its_place() -> None:
+    assert set(LEVEL) == {p.stem for p in SOURCE.iterdir() if p.name.isidentifier()} | {"errors"}
+
+
+def test_no_class_name_stands_for_two_things() -> None:
+    places: dict[str, list[str]] = {}
+    for path in FILES:
+        for node in ast.parse(path.read_text("utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places.setdefault(node.name, []).append(str(path.relative_to(SOURCE)))
+    assert not {name: found for name, found in places.items() if len(found) > 1}
 
 
 TRAINS = {"heterophily.training.fit": "fit", "heterophily.training.replicas": "fit_replicas"}
@@ -180,7 +118,7 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
 
 def test_metrics_load_the_native_library_without_torch() -> None:
     loaded = loaded_after("import heterophily.metrics.catalog")
-    assert "heterophily.engine.edges" in loaded
+    assert "heterophily.native.edges" in loaded
     assert "torch" not in loaded
 
 

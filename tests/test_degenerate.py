@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from heterophily import Graph, write_npz
+from heterophily import Graph, TrainConfig, train, write_npz
 from heterophily.cli.app import main
 from heterophily.report.figures.catalog import FIGURES
 
@@ -93,6 +93,35 @@ def test_every_command_answers(kind: str, run: Any, capsys: pytest.CaptureFixtur
             assert len(printed.err.splitlines()) == 1, printed.err
     if kind in ("one positive column", "one constant column", "all rows equal"):
         assert Path("odd-report.html").is_file()
+
+
+NEWER = (
+    "res-gcn", "res-acm", "gat-sep", "dir-acm", "fsgnn", "orderedgnn", "polynormer", "sgformer",
+    "label-propagation", "correct-and-smooth", "trees", "trees-channels", "trees-labels",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["one constant column", "huge and tiny", "one edge"])
+def test_newer_models_train(kind: str) -> None:
+    """Trees handed huge numbers to compiled code, which refused them with a traceback."""
+    graph, config = GRAPHS[kind](), TrainConfig(max_epochs=2)
+    for model in NEWER:
+        with warnings.catch_warnings():
+            warnings.simplefilter("default")
+            report = train(model, graph, repeats=1, workers=1, config=config)
+        assert len(report.results.by_replica) == 1, model
+
+
+@pytest.mark.parametrize("model", ["trees-labels", "res-acm"])
+@pytest.mark.parametrize("kind", ["one constant column", "huge and tiny"])
+def test_newer_models_are_kept_and_explained(
+    kind: str, model: str, run: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_npz(GRAPHS[kind](), "odd.npz")
+    assert run("train", model, "odd.npz", *TRAINED, "--out", "model") == 0
+    assert run("predict", "model", "odd.npz", "--out", "p.csv") == 0
+    assert run("explain", "model", "odd.npz", "--node", "0") == 0
+    assert "Traceback" not in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

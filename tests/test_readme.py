@@ -28,7 +28,7 @@ PAGES = [
 ]
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 INLINE = re.compile(r"`((?:heterophily|python benchmarks/)[^`\n]*)`")
-RUN, READ = {"python", "console"}, {"", "toml"}
+RUN, READ = {"python", "console"}, {"", "toml", "walk"}
 """Kinds of blocks: those that are run, and those that are read (commands too long to run)."""
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from heterophily.experiments.published_tables import published_table
+from heterophily.paper.published_tables import published_table
 from heterophily.runs.model import spec_with
 
 SCRIPT = Path(__file__).resolve().parents[2] / "benchmarks" / "zoo_accuracy.py"

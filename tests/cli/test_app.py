@@ -76,7 +76,7 @@ def test_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> N
         (["convert"], "--edges"),
         (["convert", "txas"], "did you mean 'texas'"),
         (["convert", "missing.npz"], "missing.npz"),
-        (["convert", "table.csv"], "--edges"),
+        (["convert", "table.csv"], "table.csv: no such file"),
         (["convert", "karate", "--bogus"], "--bogus"),
         (["convert", "karate", "--edges", "e.csv"], "either"),
         (["convert", "--nodes", "n.csv", "karate"], "--edges"),

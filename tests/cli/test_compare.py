@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import typer
-from experiments.small import small_graph
+from small_study import small_graph
 from typer.testing import CliRunner
 
 from heterophily.cli.compare import compare

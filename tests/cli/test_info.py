@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from heterophily.cli import info as module
 from heterophily.data import catalog
 from heterophily.data.catalog import DATASETS
-from heterophily.engine import library
+from heterophily.native import library
 
 VARIABLES = (
     *("HETEROPHILY_DATA", "HETEROPHILY_MIRROR", "HETEROPHILY_STORE", "HETEROPHILY_ENGINE_ISA"),

@@ -111,7 +111,7 @@ def test_a_dry_run_counts_and_makes_no_store(
 def test_list_names_every_table_with_its_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from heterophily.experiments.cost import RunClock
+    from heterophily.studies.cost import RunClock
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(RunClock, "measure", lambda *_: None)

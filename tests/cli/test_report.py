@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from heterophily.cli import compare, report, train
 from heterophily.errors import HeterophilyError
+from heterophily.runs.stores.url import open_store
 
 app = typer.Typer()
 app.command("report")(report.report)
@@ -50,7 +51,8 @@ def test_models_are_trained_once_and_stored(run: Run, tmp_path: Path) -> None:
     assert "<h3>Paired tests</h3>" in first
     assert "Channel weights" in first
     assert "t-SNE)" not in first
-    assert len(list((tmp_path / "karate-report-records").iterdir())) == 4
+    with open_store(tmp_path / "runs.sqlite") as store:
+        assert len(store) == len(store.starts()) == 4
     page.unlink()
     run("report", "karate", *QUICK, *options, "--no-train")
     assert page.read_text("utf-8") == first

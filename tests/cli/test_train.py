@@ -201,7 +201,6 @@ def test_auto_keeps_the_direction_when_told_and_says_how_when_not(tmp_path, caps
     assert "no reverse" not in capsys.readouterr().err
     card = json.loads((tmp_path / "m" / "card.json").read_text())
     assert card["trained_on"]["is_directed"]
-    assert card["networks"][0]["options"]["edge_direction"] == "both"  # the first that is tried
     assert "40 nodes" in call("predict", tmp_path / "m", *tables)
 
 
@@ -217,7 +216,8 @@ def test_auto_with_fixed_splits_gives_data(data_folder):
 def test_auto_trains_again_on_folds_when_told(data_folder):
     how = ["--splits", "fixed", "--refit", *EVERY_SPLIT, "--data-folder", data_folder]
     text = call("train", "auto", "texas", *how)
-    assert re.search(r"Trained again on folds .*: \d+ networks; test accuracy before 0\.\d", text)
+    assert re.search(r"After refit \d+ trained models vote; test accuracy before 0\.\d", text)
+    assert "trained again on folds of training and validation nodes together (refit)" in text
     data = json.loads(call("train", "auto", "texas", *how, "--json"))
     assert data["refit"] is True
     assert len(data["test_before_refit"]["accuracy"]["values"]) == 10

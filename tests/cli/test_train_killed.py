@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from experiments.small import small_graph
+from small_study import small_graph
 
 from heterophily.data.npz import write_npz
 from heterophily.runs.stores.url import open_store

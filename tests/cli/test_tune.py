@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 import typer
-from experiments.small import small_graph
+from small_study import small_graph
 from typer.testing import CliRunner
 
 from heterophily.cli.tune import tune
 from heterophily.data.npz import write_npz
-from heterophily.experiments.settings import read_settings
+from heterophily.search.settings import read_settings
 
 app = typer.Typer()
 app.command()(tune)

@@ -15,11 +15,13 @@ from heterophily.data.graph import Graph
 from heterophily.data.splits import Split
 from heterophily.errors import InputError
 from heterophily.layers.inputs import GraphInputs
+from heterophily.learning.learner import Learner
 from heterophily.models.catalog import MODELS
+from heterophily.runs.engines import engine_for
 from heterophily.training.config import TrainConfig
 from heterophily.training.fit import fit
-from heterophily.training.learner import Learner
-from heterophily.training.replicas import Replica, fit_replicas
+from heterophily.training.replica import Replica
+from heterophily.training.replicas import fit_replicas
 
 N, C = 90, 3
 CONFIG = TrainConfig(max_epochs=15)
@@ -90,17 +92,15 @@ def test_a_replica_alone_equals_the_replica_among_others(name):
     graph = make_graph()
     build, inputs, alone = taught(name, seed=6)
     replicas = [Replica(build, make_split(), CONFIG, seed) for seed in (5, 6)]
-    among = fit_replicas(replicas, inputs, graph.labels, workers=1, engine="auto")
+    among = fit_replicas(replicas, inputs, graph.labels, workers=1)
     np.testing.assert_array_equal(among.by_replica[1].logits, alone.logits)
-    assert among.engine_note == ""
 
 
 @EVERY_LEARNER
 def test_the_native_engine_is_refused_with_the_reason(name):
-    build, inputs, _ = taught(name)
-    replicas = [Replica(build, make_split(), CONFIG, 0)]
+    assert engine_for(MODELS[name], "auto") == ("torch", "")
     with pytest.raises(InputError, match="engine='native'"):
-        fit_replicas(replicas, inputs, make_graph().labels, engine="native")
+        engine_for(MODELS[name], "native")
 
 
 @EVERY_LEARNER

@@ -7,9 +7,9 @@ import sys
 
 import pytest
 
+from heterophily.learning.learner import Learner
 from heterophily.models.field import FIELD
 from heterophily.models.zoo import ZOO
-from heterophily.training.learner import Learner
 
 pytest.importorskip("resource", reason="peak memory is read from getrusage")
 

@@ -17,10 +17,11 @@ from torch.nn.functional import cross_entropy
 from heterophily.data.graph import Graph
 from heterophily.data.splits import Split
 from heterophily.layers.inputs import GraphInputs
+from heterophily.learning.learner import Learner
 from heterophily.models.catalog import MODELS
 from heterophily.training.config import TrainConfig
-from heterophily.training.learner import Learner
-from heterophily.training.replicas import Replica, fit_replicas
+from heterophily.training.replica import Replica
+from heterophily.training.replicas import fit_replicas
 
 N, F, C = 24, 30, 4
 
@@ -156,10 +157,8 @@ def test_a_replica_alone_equals_the_replica_among_others(name):
     place = np.arange(N)
     split = Split(train=place < 12, validation=(place >= 12) & (place < 18), test=place >= 18)
     replicas = [Replica(make, split, TrainConfig(max_epochs=4), seed) for seed in (5, 6)]
-    among = fit_replicas(replicas, inputs, graph.labels, workers=1, engine="torch").by_replica[1]
-    alone = fit_replicas(replicas[1:], inputs, graph.labels, workers=1, engine="torch").by_replica[
-        0
-    ]
+    among = fit_replicas(replicas, inputs, graph.labels, workers=1).by_replica[1]
+    alone = fit_replicas(replicas[1:], inputs, graph.labels, workers=1).by_replica[0]
     np.testing.assert_array_equal(among.history.train_loss, alone.history.train_loss)
     np.testing.assert_array_equal(among.predictions, alone.predictions)
 

@@ -51,7 +51,11 @@ RIGHT = {
         ring(), nodes(lambda k: f'"{1000 + 37 * k:,}.5"'), "number: 'age'"),
     "decimal commas": (ring(), nodes(lambda k: f'"{k},{k % 7}5"'), "number: 'age'"),
     "dates in three formats": (
-        ring(), nodes(lambda k: DATES[k % 3].format(k % 27 + 1)), "date: 'age'"),
+        ring(), nodes(lambda k: DATES[k % 3].format(k % 27 + 1)),
+        "column 'age': dates in 3 spellings, read as "),
+    "dates whose day may be the month": (
+        ring(), nodes(lambda k: f"{k % 12 + 1:02}/{k % 11 + 1:02}/2021"),
+        "column 'age': dates read as month/day/year"),
     "emoji": (ring(EMOJI), nodes(lambda k: "🍎🍐🍊"[k % 3], ids=EMOJI), "category: 'age'"),
     "byte order mark": ("\ufeff" + ring(), "\ufeff" + nodes(lambda k: k % 9), "number: 'age'"),
     "ids with spaces": (ring(SPACES), nodes(lambda k: k % 9, ids=SPACES), "number: 'age'"),
@@ -82,13 +86,20 @@ WRONG = {
     "two header lines": (
         ring(), nodes(lambda k: f"{k},{7 * k}", header="id,label,age,pay\nName,Class,Years,EUR"),
         r"line 2 \(data row 1\): looks like a second header line .*; remove it"),
+    "two header lines with one column of numbers": (
+        ring(), nodes(lambda k: k, header="id,label,age\nName,Class,Years"),
+        r"line 2 \(data row 1\): looks like a second header line .*; remove it"),
+    "two header lines in the edges": (
+        ring().replace("target", "target\nvon,nach"), nodes(lambda k: k % 9),
+        r"line 2 .* node 'von' is not in n\.csv; .* if it is a second header line, remove it"),
     "the header twice": (
         ring(), "id,label,age\n" + nodes(lambda k: k), r"n\.csv, line 2: it repeats the header"),
     "the header of the edges twice": (
         "source,target\n" + ring(), nodes(lambda k: k), r"e\.csv, line 2: it repeats the header"),
     "Latin-1": (
         ring(), nodes(lambda k: "Zürich" if k % 2 else "Genf").encode("latin-1"),
-        r"n\.csv, line 3 \(data row 2\): not UTF-8 text; save the file as UTF-8"),
+        r"n\.csv, line 3 \(data row 2\): not UTF-8 text; save the file as UTF-8 .*; also line 5 "
+        r"\(data row 4\); line 7"),
     "UTF-16": (ring(), nodes(lambda k: k).encode("utf-16"), "line 1: not UTF-8 text .*save"),
     "a quote that is never closed": (
         ring(), nodes(lambda k: f'"{k}' if k == 5 else k), r'line 7: a quote \("\) is opened and'),
@@ -112,6 +123,28 @@ def test_wrong_files_are_one_sentence_that_says_what_to_do(case: str, tmp_path: 
     with pytest.raises(InputError, match=sentence) as caught:
         read(tmp_path, edges, table)
     assert "\n" not in str(caught.value)
+
+
+def test_edges_alone_refuse_two_words_above_numbers(tmp_path: Path) -> None:
+    (tmp_path / "e.csv").write_text("source,target\nvon,nach\n1,2\n2,3\n")
+    with pytest.raises(InputError, match=r"line 2 .*'von' and 'nach' .* second header line"):
+        read_tables(tmp_path / "e.csv")
+    (tmp_path / "e.csv").write_text("source,target\nann,bob\n1,2\nbob,3\n")
+    assert read_tables(tmp_path / "e.csv").num_nodes == 5
+
+
+def test_ends_of_which_some_are_unknown_are_named_by_their_own_column(tmp_path: Path) -> None:
+    rows = [f"r{k},{IDS[k] if k % 5 else 'stranger'},{IDS[-k]}" for k in range(1, ROWS)]
+    with pytest.raises(InputError, match=r"line 6 .*, column 'one': node 'stranger' is not in n"):
+        read(tmp_path, "\n".join(["row,one,other", *rows]), nodes(lambda k: k % 9))
+
+
+def test_labels_of_ends_are_not_offered_as_types_of_edges(tmp_path: Path) -> None:
+    ends = [(k, (k + 1) % 12) for k in range(12)]
+    rows = [f"{u},{v},{'xy'[u % 2]},{'xy'[v % 2]}" for u, v in ends]
+    (tmp_path / "e.csv").write_text("\n".join(["source,target,source_label,target_label", *rows]))
+    remarks = read_tables(tmp_path / "e.csv").remarks
+    assert not any("not used" in text for text in remarks), remarks
 
 
 def test_a_label_column_that_is_nearly_empty_is_said_in_the_report(tmp_path: Path) -> None:
@@ -165,6 +198,38 @@ def test_a_table_gives_the_same_graph_as_text_as_parquet_and_as_a_frame(
     for graph in found[1:]:
         assert graph.feature_names == found[0].feature_names
         assert same_content(graph, found[0])
+
+
+@settings(
+    max_examples=3, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(table=tables(), model=st.sampled_from(["trees", "mlp-2", "res-acm"]))
+def test_a_table_is_written_read_trained_and_predicted(
+    table: pa.Table, model: str, tmp_path: Path
+) -> None:
+    from heterophily.cli.app import main
+
+    ends = pa.table({"source": table["id"][:-1], "target": table["id"][1:]})
+    pa_csv.write_csv(ends, tmp_path / "e.csv")
+    pa_csv.write_csv(table, tmp_path / "n.csv")
+    tables = ["--edges", str(tmp_path / "e.csv"), "--nodes", str(tmp_path / "n.csv")]
+    cheap = [
+        "--repeats",
+        "1",
+        "--workers",
+        "1",
+        "--max-epochs",
+        "2",
+        "--store",
+        f"sqlite:///{tmp_path}/runs.sqlite",
+    ]
+    folder, out = str(tmp_path / "model"), tmp_path / "p.csv"
+    assert main(["train", model, *tables, *cheap, "--out", folder, "--overwrite"]) == 0
+    assert main(["predict", folder, *tables, "--out", str(out)]) == 0
+    assert main(["explain", folder, *tables, "--node", "n0"]) == 0
+    rows = pa_csv.read_csv(out).to_pylist()
+    assert {row["node"] for row in rows} == set(table["id"].to_pylist())
+    assert all(row["label"] in "xy" and abs(row["p(x)"] + row["p(y)"] - 1) < 2e-6 for row in rows)
 
 
 @quick

@@ -19,7 +19,9 @@ from heterophily.data.splits import Split, SplitBatch
 from heterophily.data.upstream import GEOM_GCN, RemoteFile, Source, geom_gcn
 from heterophily.errors import DataNotFoundError, InputError, UnknownNameError
 
-ON_DISK = [name for name, dataset in DATASETS.items() if dataset.source is not None]
+PUBLIC = [name for name, dataset in DATASETS.items() if dataset.source is not None]
+COUNTED = [name for name in PUBLIC if DATASETS[name].content_hash is None]  # no copy at hand
+ON_DISK = [name for name in PUBLIC if name not in COUNTED]
 
 
 def toy_pieces() -> Pieces:
@@ -89,11 +91,49 @@ def test_every_dataset_is_the_declared_one(name: str, data_folder: Path) -> None
     assert {key: len(batch) for key, batch in sets.items()} == dict(dataset.splits)
 
 
-@pytest.mark.parametrize("name", sorted(DATASETS.keys() - set(ON_DISK)))
+@pytest.mark.parametrize("name", sorted(DATASETS.keys() - set(PUBLIC)))
 def test_every_embedded_dataset_is_the_declared_one(name: str) -> None:
     assert find(name) == ("embedded", None)
     assert load(name, offline=True).content_hash == DATASETS[name].content_hash
     assert split_sets(name) == {}
+
+
+@pytest.mark.parametrize("name", COUNTED)
+def test_a_dataset_without_a_known_hash_is_checked_by_its_counts(
+    name: str, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache.mkdir(exist_ok=True)
+    source = DATASETS[name].source
+    assert source is not None
+    parts = ("train", "val", "test")
+    made = cache / source.files[0].name  # a file of the public format, of three nodes
+    arrays = {
+        "node_features": np.eye(3, 4, dtype=np.float32),
+        "node_labels": np.array([0, 1, 0]),
+        "edges": np.array([[0, 1], [1, 2]]),
+        **{f"{part}_masks": np.eye(3, dtype=bool)[[k] * 10] for k, part in enumerate(parts)},
+    }
+    np.savez(made, **arrays)
+    write_pieces(source.read(cache), cache / f"{name}.npz")
+    with pytest.raises(InputError, match=f"{name}' should have"):
+        load(name, offline=True)
+    counts = {"nodes": 3, "edges": 2, "features": 4, "classes": 2}
+    table = {**DATASETS, name: dataclasses.replace(DATASETS[name], **counts)}
+    monkeypatch.setattr("heterophily.data.catalog.DATASETS", table)
+    assert load(name, offline=True).num_edges == 2
+    assert len(split_sets(name, offline=True)["fixed"]) == 10
+
+
+@pytest.mark.parametrize("name", [name for name in DATASETS if DATASETS[name].drawn])
+def test_splits_that_are_drawn_here_are_stratified_and_always_the_same(
+    name: str, data_folder: Path
+) -> None:
+    graph = load(name, data_folder=data_folder, offline=True)  # the hash of the splits is checked
+    batch = split_sets(name, data_folder=data_folder, offline=True)["fixed"]
+    assert len(batch) == DATASETS[name].drawn == 10
+    for part, share in ((batch[0].train, 0.6), (batch[0].test, 0.2)):
+        found = np.bincount(graph.labels[part]) / np.bincount(graph.labels)
+        np.testing.assert_allclose(found, share, atol=0.01)
 
 
 def test_options_reach_the_graph_after_the_check(data_folder: Path) -> None:
@@ -358,7 +398,7 @@ def test_a_cache_that_is_a_file_is_one_sentence(cache: Path) -> None:
 
 
 def test_every_dataset_on_disk_names_pinned_public_files() -> None:
-    for name in ON_DISK:
+    for name in PUBLIC:
         source = DATASETS[name].source
         assert source is not None
         for file in source.files:

@@ -119,7 +119,7 @@ def test_the_limit_is_that_of_the_block_then_of_the_environment(
     with memory_limit(100), memory_limit("3MB"):
         assert limit() == 3 * 2**20
     monkeypatch.setenv("HETEROPHILY_MEMORY", "much")
-    with pytest.raises(InputError, match="'much' is not a size"):
+    with pytest.raises(InputError, match="HETEROPHILY_MEMORY is a size such as 8GB, not 'much'"):
         limit()
     monkeypatch.delenv("HETEROPHILY_MEMORY")
     assert limit() > 2**20

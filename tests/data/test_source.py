@@ -115,6 +115,19 @@ def test_an_encoder_is_for_tables_alone(tables: Path) -> None:
         GraphSource(graph="karate").open(encoder=encoder)
 
 
+def test_a_table_as_graph_is_the_table_of_edges() -> None:
+    assert GraphSource(graph="e.csv", nodes="n.csv") == GraphSource(edges="e.csv", nodes="n.csv")
+    assert GraphSource(graph="list.edges").kind == "tables"
+
+
+def test_a_graph_beyond_its_memory_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    with (tmp_path / "e.csv").open("wb") as stream:
+        stream.write(b"source,target\n")
+        stream.truncate(40 * 2**20)  # a hole: nothing is written, nothing may be read
+    with pytest.raises(InputError, match=r"e\.csv, .* bytes of text, needs .*--memory 1GB"):
+        GraphSource(edges=str(tmp_path / "e.csv"), memory="70 MB").open()
+
+
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
@@ -126,7 +139,8 @@ def test_an_encoder_is_for_tables_alone(tables: Path) -> None:
         ({"graph": "x.npz", "columns": {"a": "number"}}, "--column is for tables"),
         ({"graph": "x.gexf", "fill_unlabelled": 0}, "--fill-unlabelled is for catalog names"),
         ({**TABLES, "fill_unlabelled": 0}, "--fill-unlabelled is for catalog names"),
-        ({"graph": "e.csv"}, r"e\.csv is a table: pass it as --edges"),
+        ({"graph": "e.csv", "edges": "f.csv"}, "name one graph"),
+        ({"graph": "texas", "memory": "much"}, "memory is a size such as 8GB, not 'much'"),
         ({**TABLES, "ignore": "a"}, "ignore='a': ignore is a list of column names"),
         ({**TABLES, "features": 5}, "features=5: features has another kind of value"),
         ({**TABLES, "columns": ["a"]}, "columns gives kinds to columns"),

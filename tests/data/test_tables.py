@@ -157,7 +157,7 @@ def test_features_are_all_other_columns_or_those_asked_for(read: Read) -> None:
     graph = read(EDGES, nodes, features=["q"], encode=False)
     assert graph.feature_names == ("q",)
     assert np.asarray(graph.features).ravel().tolist() == [4.0, 5.0, 6.0]
-    assert graph.remarks[1].endswith("1 feature: 'q'; ignored: 'p', 'city'")
+    assert graph.remarks[1].endswith("columns for features: 'q'; ignored: 'p', 'city'")
 
 
 def test_wide_mostly_zero_tables_become_sparse(read: Read) -> None:

@@ -9,6 +9,7 @@ from probed_graphs import blobs
 
 from heterophily.data.catalog import load
 from heterophily.data.graph import Graph
+from heterophily.data.synthetic.toy import toy_graph
 from heterophily.diagnosis.diagnose import diagnose
 from heterophily.diagnosis.remarks import metric_remarks
 from heterophily.diagnosis.shuffle import Shuffled
@@ -97,3 +98,14 @@ def test_squirrel_names_the_order_of_the_paper(data_folder) -> None:
     (told,) = [note for note in found.notes if "as in the paper's tables" in note]
     assert "0.49 and S_agg(X) 0.56" in told
     assert "they are 0.72 and 0.70: the order is the other way round" in told
+
+
+def test_classes_that_diversification_cannot_tell_apart_are_named() -> None:
+    """The limitation of the paper's appendix, on its own example."""
+    graph = toy_graph("diversification-fails")
+    (told,) = remarks(made(NONE, NONE), graph)
+    assert told.startswith(
+        "Diversification (the high-pass channel) cannot tell class 1 from class 4"
+    )
+    assert "(and 1 more pair of classes)" in told
+    assert remarks(made(NONE, NONE), toy_graph("diversification-helps")) == []

@@ -10,18 +10,19 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import torch
+from engine.counter import CounterDropout
 from torch import Tensor, nn
 
 from heterophily.data.graph import Graph
 from heterophily.data.splits import Split
-from heterophily.engine.counter import CounterDropout
-from heterophily.engine.library import engine
-from heterophily.engine.run import Task, run
+from heterophily.engine.run import run
 from heterophily.layers.inputs import GraphInputs
+from heterophily.learning.result import FitResult
 from heterophily.models.catalog import MODELS
+from heterophily.native.library import engine
 from heterophily.training.config import TrainConfig
 from heterophily.training.epoch import FullBatch
-from heterophily.training.result import FitResult
+from heterophily.training.replica import Replica
 from heterophily.training.seeding import reproducible
 
 
@@ -43,8 +44,8 @@ class Problem:
     seed: int = 3
 
     @property
-    def task(self) -> Task:
-        return Task(self.build, self.split, self.config, self.seed)
+    def task(self) -> Replica:
+        return Replica(self.build, self.split, self.config, self.seed)
 
     def native(self, **how: Any) -> FitResult:
         return run([self.task], self.inputs, self.graph.labels, **how).results[0]

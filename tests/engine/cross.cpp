@@ -8,6 +8,8 @@
 
 #include "api.h"
 #include "elementary.h"
+#include "normal.h"
+#include "program_api.h"
 
 namespace {
 
@@ -65,12 +67,24 @@ void move(Memory& memory, hp_graph& graph) {
   memory.move(graph.labels);
 }
 
-void move(Memory& memory, hp_replica& replica) {
+void move(Memory& memory, hp_task& task) {
+  hp_replica& replica = task.replica;
+  memory.move(task.weights);
   memory.move_all(replica.model, replica.initial, replica.train, replica.validation, replica.test,
                   replica.history, replica.best, replica.predictions);
-  hp_model& model = const_cast<hp_model&>(*replica.model);
-  memory.move(model.layers);
-  for (int i = 0; i < model.num_layers; ++i) memory.move(const_cast<hp_layer&>(model.layers[i]).channels);
+  if (replica.model != nullptr) {
+    hp_model& model = const_cast<hp_model&>(*replica.model);
+    memory.move(model.layers);
+    for (int i = 0; i < model.num_layers; ++i) memory.move(const_cast<hp_layer&>(model.layers[i]).channels);
+  }
+  memory.move(task.program);
+  if (task.program == nullptr) return;
+  hp_program& program = const_cast<hp_program&>(*task.program);
+  memory.move(program.steps);
+  for (int64_t i = 0; i < program.num_steps; ++i) {
+    hp_step& step = const_cast<hp_step&>(program.steps[i]);
+    memory.move_all(step.inputs, step.mixer);
+  }
 }
 
 template <class T>
@@ -104,15 +118,16 @@ int main(int, char** arguments) {
   std::ifstream file(arguments[1], std::ios::binary);
   Memory memory(file);
   hp_graph graph{};
-  hp_replica replica{};
+  hp_task task{};
   Memory::read(file, &graph, sizeof graph);
-  Memory::read(file, &replica, sizeof replica);
+  Memory::read(file, &task, sizeof task);
   if (!file) return 2;
   move(memory, graph);
-  move(memory, replica);
+  move(memory, task);
+  const hp_replica& replica = task.replica;
   int64_t epochs = 0;
   int32_t stop = 0;
-  if (hp_train(&graph, &replica, 1, 1, &epochs, &stop) != 1) return 1;
+  if (hp_train_tasks(&graph, &task, 1, 2, &epochs, &stop) != 1) return 1;
   for (int64_t i = 0; i < replica.epochs; ++i)
     std::printf("losses %a %a\n", replica.history[i], replica.history[replica.max_epochs + i]);
   std::printf("predictions ");

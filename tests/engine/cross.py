@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 FOLDER = Path(__file__).resolve().parent
-NATIVE = FOLDER.parents[1] / "src/heterophily/engine/native"
+NATIVE = FOLDER.parents[1] / "src/heterophily/native/source"
 FLAGS = [
     *["-std=c++17", "-O0", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"],
     *["-static", "-pthread", "-Wno-psabi"],
@@ -35,7 +35,10 @@ BUILDS = {  # name -> what a processor must have, flags
         ["-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mfma"],
     ),
 }
-NETWORKS = ("gcn", "acm-gcn", "acmii-gcn", "acm-gcn+", "acm-gcn++", "acm-snowball-2")
+NETWORKS = (
+    *("gcn", "acm-gcn", "acmii-gcn", "acm-gcn+", "acm-gcn++", "acm-snowball-2"),
+    *("res-gcn", "res-sage", "res-acm", "res-acmii"),
+)
 EPOCHS = 30
 
 
@@ -67,15 +70,16 @@ def write(problem: Any, path: Path) -> None:
     buffers = GraphBuffers(problem.inputs, problem.graph.labels, problem.graph.num_classes)
     replica = _Run(0, problem.task, _plan(problem.task), problem.graph.labels, keep_state=True)
     plan = replica.plan
-    arrays = [*buffers._keep, *replica.rows.values(), plan.initial]
+    arrays = [*buffers._keep, *replica.rows.values(), plan.parameters.initial]
     arrays += [replica.history, replica.predictions, replica.best]
     blocks = [(array.ctypes.data, array.tobytes()) for array in arrays]
-    blocks += [(ctypes.addressof(each), bytes(each)) for each in (*plan._keep, plan.struct)]
+    written = [each for each in (plan.model_struct, plan.program) if each is not None]
+    blocks += [(ctypes.addressof(each), bytes(each)) for each in (*plan.keep, *written)]
     with path.open("wb") as file:
         file.write(len(blocks).to_bytes(8, "little"))
         for address, data in blocks:
             file.write(address.to_bytes(8, "little") + len(data).to_bytes(8, "little") + data)
-        file.write(bytes(buffers.struct) + bytes(replica.struct))
+        file.write(bytes(buffers.struct) + bytes(replica.task_struct()))
 
 
 def build(compiler: str, flags: list[str], program: Path) -> Path:
@@ -101,7 +105,7 @@ def main() -> int:
         if shutil.which(tool) is None:
             print(f"error: {tool} is not installed", file=sys.stderr)
             return 2
-    from heterophily.engine.library import processor_flags
+    from heterophily.native.library import processor_flags
 
     failures = 0
     with tempfile.TemporaryDirectory() as name:

@@ -18,8 +18,12 @@ from pathlib import Path
 from types import SimpleNamespace
 
 FOLDER = Path(__file__).resolve().parent
-NATIVE = FOLDER.parents[1] / "src/heterophily/engine/native"
+NATIVE = FOLDER.parents[1] / "src/heterophily/native/source"
 LIBRARY = "HETEROPHILY_SANITIZED_LIBRARY"
+MODELS_TRIED = (
+    *("acm-gcn", "acmii-gcn", "acm-snowball-2", "acm-gcn++", "gcn"),
+    *("res-gcn", "res-sage", "res-acm", "res-acmii"),
+)
 FLAGS = [
     *["-std=c++17", "-O1", "-g", "-shared", "-fPIC", "-pthread", "-fno-omit-frame-pointer"],
     *["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fvisibility=hidden"],
@@ -31,8 +35,8 @@ def restart(arguments: argparse.Namespace) -> int:
     """Build the library and run this file again on it."""
     with tempfile.TemporaryDirectory() as folder:
         library = Path(folder) / "engine.so"
-        source = str(NATIVE / "engine.cpp")
-        subprocess.run([arguments.compiler, *FLAGS, source, "-o", str(library)], check=True)
+        sources = [str(NATIVE / name) for name in ("engine.cpp", "program.cpp")]
+        subprocess.run([arguments.compiler, *FLAGS, *sources, "-o", str(library)], check=True)
         asked = [arguments.compiler, "-print-file-name=libasan.so"]
         runtime = subprocess.run(asked, check=True, capture_output=True, text=True).stdout.strip()
         environment = {
@@ -54,9 +58,9 @@ def fuzz(cases: int) -> None:
     import torch
 
     from heterophily.data.graph import Graph
-    from heterophily.engine import library
     from heterophily.layers.inputs import GraphInputs
     from heterophily.models.catalog import MODELS
+    from heterophily.native import library
     from heterophily.training.config import TrainConfig
 
     sys.path.insert(0, str(FOLDER))
@@ -76,9 +80,13 @@ def fuzz(cases: int) -> None:
         graph = Graph.from_edges(
             *edges, labels=np.arange(nodes) % classes, features=sp.csr_array(x), num_nodes=nodes
         )
-        model = str(rng.choice(["acm-gcn", "acmii-gcn", "acm-snowball-2", "acm-gcn++", "gcn"]))
+        model = str(rng.choice(list(MODELS_TRIED)))
         options = {"hidden": int(rng.integers(1, 70)), "dropout": float(rng.choice([0, 0.25, 0.9]))}
-        if model.startswith("acm"):
+        if model.startswith("res"):
+            depth, jump = int(rng.integers(1, 4)), str(rng.choice(["last", "max", "cat"]))
+            options |= {"depth": depth, "jk": jump, "input_dropout": float(rng.choice([0.0, 0.5]))}
+            options["hidden"] = max(2, options["hidden"])  # of one column a norm leaves nothing
+        elif model.startswith("acm"):
             options |= {
                 "channels": tuple(names[: int(rng.integers(1, 4))]),
                 "with_structure": bool(rng.integers(2)),
@@ -101,7 +109,7 @@ def fuzz(cases: int) -> None:
         )
         config = TrainConfig(max_epochs=8, stopping="none")
         problem = Problem(graph, inputs, build, split, config)
-        native = problem.native()
+        native = problem.native(threads=1 + seed % 3)
         train, validation, _ = problem.torch(native.epochs)
         tolerance = 1e-8 if dtype == torch.float64 else 2e-3
         np.testing.assert_allclose(native.history.train_loss, train, rtol=tolerance, atol=1e-6)

@@ -13,11 +13,12 @@ from engine.conftest import graph_of_twins, made_problem, random_graph
 
 from heterophily.data.graph import Graph
 from heterophily.data.source import open_graph
-from heterophily.engine.library import ISA_VARIABLE, engine
 from heterophily.errors import HeterophilyError
 from heterophily.layers.initialization import draw_uniform
+from heterophily.native.library import ISA_VARIABLE, engine
 
 MODELS = ("gcn", "acm-gcn", "acmii-gcn", "acm-gcn+", "acm-gcn++", "acm-snowball-2")
+STACKS = ("res-gcn", "res-sage", "res-acm", "res-acmii")
 EPOCHS = 60
 
 
@@ -31,7 +32,7 @@ def like_texas() -> Graph:
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=["float32", "float64"])
 @pytest.mark.parametrize("maker", [like_texas, graph_of_twins], ids=["texas", "twins"])
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", [*MODELS, *STACKS])
 def test_every_instruction_set_gives_the_same_losses_and_weights(
     model: str,
     maker: Callable[[], Graph],
@@ -39,7 +40,8 @@ def test_every_instruction_set_gives_the_same_losses_and_weights(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     found = {}
-    made = made_problem(model, maker(), dtype=dtype, epochs=EPOCHS, dropout=0.5)
+    epochs = 15 if model in STACKS else EPOCHS
+    made = made_problem(model, maker(), dtype=dtype, epochs=epochs, dropout=0.5)
     for isa in ("baseline", "avx2", "avx512"):
         monkeypatch.setenv(ISA_VARIABLE, isa)
         if engine().library is not None:

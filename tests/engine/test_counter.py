@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from engine.counter import counter_mask
 
-from heterophily.engine.counter import counter_mask
-from heterophily.engine.library import engine
+from heterophily.native.library import engine
 
 
 @pytest.mark.parametrize("rate", [0.1, 0.5, 0.93])

@@ -10,8 +10,9 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
-from heterophily.engine.run import Task, run
+from heterophily.engine.run import run
 from heterophily.training.config import TrainConfig
+from heterophily.training.replica import Replica
 
 ADAM_EPSILON = 1e-8
 STEP = 1e-5
@@ -40,7 +41,7 @@ def losses(made: Any, points: list[NDArray[np.float64]]) -> NDArray[np.float64]:
 
         return build
 
-    tasks = [Task(at(point), made.split, made.config, made.seed) for point in points]
+    tasks = [Replica(at(point), made.split, made.config, made.seed) for point in points]
     done = run(tasks, made.inputs, made.graph.labels, keep_state=False)
     return np.array([done.results[i].history.train_loss[0] for i in range(len(points))])
 

@@ -14,14 +14,14 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-NATIVE = Path("src/heterophily/engine/native")
+NATIVE = Path("src/heterophily/native/source")
 TRAIN = """
 import json
 import numpy as np
 import heterophily
 from heterophily.data.graph import Graph
-from heterophily.engine.library import engine
-from heterophily.experiments.train import train
+from heterophily.native.library import engine
+from heterophily.comparison.train import train
 from heterophily.metrics.edge_homophily import edge_homophily
 from heterophily.training.config import TrainConfig
 
@@ -108,6 +108,6 @@ def test_a_wheel_holds_the_libraries_that_were_built_and_the_sources(copy: Path)
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
     libraries = [name for name in names if name.endswith(".so")]
-    assert any(name.startswith("heterophily/engine/_native_baseline") for name in libraries)
+    assert any(name.startswith("heterophily/native/_native_baseline") for name in libraries)
     sources = {path.name for path in (ROOT / NATIVE).iterdir()}
-    assert {f"heterophily/engine/native/{name}" for name in sources} <= set(names)
+    assert {f"heterophily/native/source/{name}" for name in sources} <= set(names)

@@ -10,19 +10,22 @@ import numpy as np
 import pytest
 
 from heterophily.engine import run as engine_run
-from heterophily.engine.library import ISA_VARIABLE, engine, processor_flags
 from heterophily.engine.plan import NotCoveredError
-from heterophily.engine.run import Task, run
+from heterophily.engine.run import NativeEngine, run
 from heterophily.errors import InputError
+from heterophily.models.catalog import MODELS
+from heterophily.native.library import ISA_VARIABLE, engine, processor_flags
+from heterophily.runs.engines import engine_for
 from heterophily.training.config import TrainConfig
 from heterophily.training.early_stopping import STOPPING_RULES
-from heterophily.training.replicas import Replica, fit_replicas
+from heterophily.training.replica import Replica
+from heterophily.training.replicas import fit_replicas
 
 
-def tasks(made: Any, count: int = 5) -> list[Task]:
+def tasks(made: Any, count: int = 5) -> list[Replica]:
     config = made.config.replace(max_epochs=40)
     return [
-        Task(made.build, made.split, config.replace(lr=0.01 * (i + 1)), i) for i in range(count)
+        Replica(made.build, made.split, config.replace(lr=0.01 * (i + 1)), i) for i in range(count)
     ]
 
 
@@ -88,11 +91,13 @@ def test_uncovered_models_run_in_torch_with_a_note_or_are_refused(
     replica = Replica(made.build, made.split, made.config, 0)
     with pytest.raises(NotCoveredError, match="Gcnii"):
         run([made.task], made.inputs, made.graph.labels)
-    done = fit_replicas([replica], made.inputs, made.graph.labels, engine="auto")
-    assert done.engine == "torch"
-    assert "Gcnii" in done.engine_note
+    with pytest.raises(InputError, match="Gcnii"):
+        fit_replicas([replica], made.inputs, made.graph.labels, engine=NativeEngine())
+    engine, note = engine_for(MODELS["gcnii"], "auto")
+    assert engine == "torch"
+    assert "Gcnii" in note
     with pytest.raises(InputError, match=r"engine='native'.*Gcnii"):
-        fit_replicas([replica], made.inputs, made.graph.labels, engine="native")
+        engine_for(MODELS["gcnii"], "native")
 
 
 def test_covered_models_run_natively_through_fit_replicas(problem: Callable[..., Any]) -> None:
@@ -103,7 +108,7 @@ def test_covered_models_run_natively_through_fit_replicas(problem: Callable[...,
         replicas,
         made.inputs,
         made.graph.labels,
-        engine="native",
+        engine=NativeEngine(),
         progress=lambda finished, total: calls.append((finished, total)),
     )
     assert (done.engine, len(done), calls[-1]) == ("native", 3, (3, 3))
@@ -118,7 +123,7 @@ def test_interruption_keeps_what_is_finished(
     problem: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = problem("acm-gcn", dropout=0.5, epochs=3)
-    endless = Task(made.build, made.split, made.config.replace(max_epochs=2_000_000), 1)
+    endless = Replica(made.build, made.split, made.config.replace(max_epochs=2_000_000), 1)
 
     def report(progress: Any, shown: int, before: int, array: Any, total: int) -> int:
         if any(done.status in (0, 1) for done in array):

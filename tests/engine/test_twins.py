@@ -119,7 +119,7 @@ def test_features_that_no_node_has_decay_as_in_torch(
 def test_nodes_with_equal_neighbours_follow_torch(
     problem: Callable[..., Any], assert_twins: Callable[..., None]
 ) -> None:
-    from heterophily.engine.quotient import quotient_of
+    from heterophily.native.quotient import quotient_of
 
     left, right = np.meshgrid(np.arange(6), np.arange(6, 36))  # a complete bipartite graph
     rng = np.random.default_rng(1)

@@ -5,6 +5,7 @@ import pytest
 from sklearn import metrics
 
 from heterophily.errors import InputError
+from heterophily.evaluation.ranking import area_under_roc, mean_precision
 from heterophily.evaluation.scores import (
     SCORES,
     all_scores,
@@ -35,6 +36,16 @@ def test_scores_equal_those_of_scikit_learn(num_classes):
     assert found["macro-f1"] == pytest.approx(metrics.f1_score(labels, predicted, average="macro"))
     area = metrics.roc_auc_score(labels, shown, multi_class="ovr")
     assert found["roc-auc"] == pytest.approx(area, abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_areas_equal_those_of_scikit_learn_bit_for_bit(seed):
+    rng = np.random.default_rng(seed)
+    is_class = rng.random(60) < 0.3
+    is_class[:2] = True, False
+    score = np.round(rng.random(60), seed % 4 + 1)  # few or many ties
+    assert area_under_roc(is_class, score) == metrics.roc_auc_score(is_class, score)
+    assert mean_precision(is_class, score) == metrics.average_precision_score(is_class, score)
 
 
 def test_guessing_the_large_class_is_accurate_but_neither_balanced_nor_ranked():

@@ -22,7 +22,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import scipy.sparse as sp
-from fuzz import mutate
+from fuzz import kept, mutate
 
 from heterophily import Graph, read_tables, write_npz, write_tables
 from heterophily.data.graph import same_content
@@ -97,6 +97,9 @@ def tables(suffix: str, delimiter: str) -> Attempt:
         ids = found.node_ids.astype(str)
         coo = sp.coo_array(found.adjacency)
         pairs = {frozenset((ids[u], ids[v])) for u, v in zip(*coo.coords, strict=True)}
+        if any("blanks around ids removed" in remark for remark in found.remarks):
+            edges = {frozenset(end.strip() for end in pair) for pair in edges}
+            edges = {pair for pair in edges if len(pair) == 2}
         return "right" if pairs == edges else "wrong"
 
     return attempt
@@ -209,27 +212,27 @@ def markup(suffix: str) -> Attempt:
 # --- models, stores, exports ------------------------------------------------------------------
 
 
-def some_model() -> Path:
+def some_model(name: str = "acm-gcn") -> Path:
     """Train a model on the small graph for a moment and return its folder."""
-    from heterophily.experiments.train import train
+    from heterophily.comparison.train import train
     from heterophily.prediction import build
     from heterophily.prediction.folder import save_model
     from heterophily.training.config import TrainConfig
 
     config = TrainConfig(max_epochs=3)
-    report = train("acm-gcn", some_graph(), repeats=2, config=config, workers=1)
+    report = train(name, some_graph(), repeats=2, config=config, workers=1)
     network = build.network_of(report, {}, config)
     made = build.model_of_report(report, network, build.calibrate_report(report), seed=0)
     return save_model(Path(tempfile.mkdtemp()) / "model", made)
 
 
-def model_folder() -> Attempt:
+def model_folder(name: str = "acm-gcn") -> Attempt:
     """Damage a model folder: bytes, or the card by one who knows its checksum."""
     from heterophily.prediction.folder import CARD, WEIGHTS, load_model
     from heterophily.prediction.predict import predict
     from heterophily.runs.run import canonical, digest
 
-    graph, folder = some_graph(), some_model()
+    graph, folder = some_graph(), some_model(name)
     wanted = predict(load_model(folder), graph).probabilities
     card = json.loads((folder / CARD).read_text())
 
@@ -338,9 +341,9 @@ TOML_TEXTS = {
 
 def toml_reader(kind: str) -> Callable[[Path], object]:
     """Return what reads a kind of TOML file."""
-    from heterophily.experiments.settings import read_settings
-    from heterophily.experiments.space import space_for
-    from heterophily.experiments.study import study
+    from heterophily.search.settings import read_settings
+    from heterophily.search.space import space_for
+    from heterophily.studies.study import study
 
     readers: dict[str, Callable[[Path], object]] = {
         "study": lambda path: study(path).cells,
@@ -543,6 +546,10 @@ TARGETS: dict[str, tuple[Callable[[], Attempt], int]] = {
     ".gexf": (lambda: markup(".gexf"), 1000),
     "upstream pickles": (upstream, 500),
     "model folder": (model_folder, 1500),
+    "trees folder": (lambda: model_folder("trees-labels"), 700),
+    "encoder": (kept.encoder, 1000),
+    "artefacts": (kept.artefacts, 500),
+    "recipe .toml": (kept.recipe, 700),
     "store": (store, 1000),
     "export .json": (lambda: export(".json"), 1500),
     "export .parquet": (lambda: export(".parquet"), 600),

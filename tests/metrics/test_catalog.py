@@ -102,6 +102,7 @@ CASES: dict[str, tuple[Graph, dict[str, float]]] = {
             "two_hop_homophily": 1.0,
             "effective_homophily": 1.0,
             "generalized_edge_homophily": 0.0,
+            "feature_homophily": -7 * math.sqrt(2) / 18,  # columns: -√2/3, -√2/2, -√2/3
         },
     ),
     "a class with one node": (
@@ -117,6 +118,7 @@ CASES: dict[str, tuple[Graph, dict[str, float]]] = {
             "aggregation_similarity": 1.0,
             "feature_similarity": 1.0,
             "diversification_distinguishability": 0.75,
+            "feature_homophily": -(3 + math.sqrt(5)) / 6,  # -φ/2, -1 (cut), -φ/2; the radius is φ
             "unbiased_homophily": -1.0,
             "two_hop_homophily": 1 / 2,
             "effective_homophily": 19 / 24,
@@ -201,7 +203,7 @@ def test_metrics_are_chosen_by_name() -> None:
 
 
 def test_metrics_that_cost_more_than_linear_time_are_computed_only_by_name() -> None:
-    assert set(METRICS) - set(LINEAR) == {"generalized_edge_homophily"}
+    assert set(METRICS) - set(LINEAR) == {"generalized_edge_homophily", "feature_homophily"}
     assert list(compute_metrics(random_graph(0)).values) == list(LINEAR)
 
 

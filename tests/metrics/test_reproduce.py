@@ -13,8 +13,8 @@ from heterophily.data import catalog
 from heterophily.errors import UnknownNameError
 from heterophily.metrics.catalog import METRICS
 from heterophily.metrics.reproduce import (
-    Comparison,
     EstimateComparison,
+    MetricComparison,
     compare_estimates,
     compare_values,
     published_tables,
@@ -66,12 +66,12 @@ def test_tables_equal_the_latex_source() -> None:
 
 
 @pytest.fixture(scope="module")
-def values(data_folder: Path) -> list[Comparison]:
+def values(data_folder: Path) -> list[MetricComparison]:
     return list(compare_values(data_folder=data_folder))
 
 
 def test_all_thirty_values_of_the_old_metrics_agree_to_four_decimals(
-    values: list[Comparison],
+    values: list[MetricComparison],
 ) -> None:
     old = [v for v in values if v.metric in ("edge_homophily", "node_homophily", "class_homophily")]
     assert len(old) == 30
@@ -79,7 +79,7 @@ def test_all_thirty_values_of_the_old_metrics_agree_to_four_decimals(
 
 
 def test_new_metrics_agree_to_four_decimals_except_for_the_ties_of_pubmed(
-    values: list[Comparison],
+    values: list[MetricComparison],
 ) -> None:
     new = [v for v in values if v.metric in published_tables()["additional"]]
     assert len(new) == 36
@@ -88,7 +88,9 @@ def test_new_metrics_agree_to_four_decimals_except_for_the_ties_of_pubmed(
     ]
 
 
-def test_a_value_that_ties_decide_has_a_note_with_both_counts(values: list[Comparison]) -> None:
+def test_a_value_that_ties_decide_has_a_note_with_both_counts(
+    values: list[MetricComparison],
+) -> None:
     notes = {v.dataset: v.note for v in values if v.metric == "modified_aggregation_homophily"}
     assert {name for name, note in notes.items() if note} == {"film", "pubmed", "deezer-europe"}
     assert "26 nodes tie exactly; H_agg is 0.8445" in (notes["film"] or "")
@@ -123,8 +125,8 @@ def test_an_estimate_outside_the_spread_says_how_far() -> None:
 
 
 def test_agreement_is_to_four_decimals() -> None:
-    near = Comparison("edge_homophily", "cora", 0.81, 0.81004, 0.81)
-    far = Comparison("edge_homophily", "cora", 0.81, 0.81006, 0.81)
+    near = MetricComparison("edge_homophily", "cora", 0.81, 0.81004, 0.81)
+    far = MetricComparison("edge_homophily", "cora", 0.81, 0.81006, 0.81)
     assert (near.agrees, far.agrees) == (True, False)
     assert np.isclose(far.difference, 6e-5)
 

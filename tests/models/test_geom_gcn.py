@@ -23,6 +23,11 @@ def dense_groups(d: Dense):
     budget = int(a.sum()) // 2
     limit = gaps[budget][0] if budget < len(gaps) else np.inf
     near = {(v, u) for gap, v, u in gaps if gap < limit - 1e-9}
+    if d.options.degrees == "both":
+        plane = np.zeros((n, n))
+        for v, u in near:
+            plane[v, u] = plane[u, v] = 1
+        degree = np.maximum(a, plane).sum(1)
     groups = np.zeros((9, n, n))
     for v in range(n):
         groups[8, v, v] = 1 / (degree[v] + 1)
@@ -46,8 +51,9 @@ def dense_geom_gcn(d: Dense):
     return sum(groups[r] @ state @ weights[r] for r in range(9)) / 9
 
 
-def test_outputs_and_gradients_equal_the_dense_transcription(monkeypatch):
-    assert_equals_transcription("geom-gcn", dense_geom_gcn, monkeypatch)
+@pytest.mark.parametrize("degrees", ["graph", "both"])
+def test_outputs_and_gradients_equal_the_dense_transcription(degrees, monkeypatch):
+    assert_equals_transcription("geom-gcn", dense_geom_gcn, monkeypatch, degrees=degrees)
 
 
 def test_the_four_directions_of_the_graph_add_up_to_its_normalised_adjacency():

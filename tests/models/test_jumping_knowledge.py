@@ -14,6 +14,20 @@ def jumped(d: Dense, states):
     return d.linear(seen, "output")
 
 
+def dense_gcn_jk_with_batch_norm(d: Dense):
+    """The program of Lim et al. (2021): norm and activation but for the last layer."""
+    state, states, last = KEPT * d.x, [], d.options.depth - 1
+    for k in range(last + 1):
+        output = d.renormalized @ state @ d.p[f"layers.{k}.weight"] + d.p[f"layers.{k}.bias"]
+        if k < last:
+            centred = output - output.mean(0)
+            scaled = centred / (centred.square().mean(0) + 1e-5).sqrt()
+            output = torch.relu(scaled * d.p[f"norms.{k}.weight"] + d.p[f"norms.{k}.bias"])
+        states.append(output)
+        state = KEPT * output
+    return jumped(d, states)
+
+
 def dense_gcn_jk(d: Dense):
     state, states = KEPT * d.x, []
     for k in range(d.options.depth):
@@ -41,6 +55,12 @@ def dense_gat_jk(d: Dense):
 @pytest.mark.parametrize("jk", ["max", "cat"])
 def test_gcn_jk_equals_the_dense_transcription(jk, monkeypatch):
     assert_equals_transcription("gcn+jk", dense_gcn_jk, monkeypatch, jk=jk, depth=3)
+
+
+@pytest.mark.parametrize("jk", ["max", "cat"])
+def test_gcn_jk_with_batch_norm_equals_the_dense_transcription(jk, monkeypatch):
+    options = {"jk": jk, "depth": 3, "batch_norm": True}
+    assert_equals_transcription("gcn+jk", dense_gcn_jk_with_batch_norm, monkeypatch, **options)
 
 
 @pytest.mark.parametrize("jk", ["max", "cat"])

@@ -16,16 +16,31 @@ def dense_layer(d: Dense, hidden, name):
     ]
 
 
+def batch_norm(d: Dense, signal, name):
+    centred = signal - signal.mean(0)
+    scaled = centred / (centred.square().mean(0) + 1e-5).sqrt()
+    return scaled * d.p[f"{name}.weight"] + d.p[f"{name}.bias"]
+
+
 def dense_mixhop(d: Dense):
     state = KEPT * d.x
     for layer in range(d.options.depth - 1):
-        state = KEPT * torch.relu(torch.cat(dense_layer(d, state, f"layers.{layer}"), 1))
+        joined = torch.cat(dense_layer(d, state, f"layers.{layer}"), 1)
+        if d.options.batch_norm:
+            joined = batch_norm(d, joined, f"norms.{layer}")
+        state = KEPT * torch.relu(joined)
     groups = dense_layer(d, state, f"layers.{d.options.depth - 1}")
+    if d.options.output == "linear":
+        return d.linear(torch.cat(groups, 1), "output")
     shares = d.p["group_scores"].softmax(0)
     return sum(share * group for share, group in zip(shares, groups, strict=True))
 
 
-@pytest.mark.parametrize("options", [{}, {"depth": 3, "powers": (1, 3)}], ids=str)
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"depth": 3, "powers": (1, 3)}, {"batch_norm": True, "output": "linear", "depth": 3}],
+    ids=str,
+)
 def test_outputs_and_gradients_equal_the_dense_transcription(options, monkeypatch):
     assert_equals_transcription("mixhop", dense_mixhop, monkeypatch, **options)
 

@@ -14,7 +14,8 @@ from heterophily.errors import InputError
 from heterophily.layers.inputs import GraphInputs
 from heterophily.models.pyg_adapter import pyg_model, pyg_tensors
 from heterophily.training.config import TrainConfig
-from heterophily.training.replicas import Replica, fit_replicas
+from heterophily.training.replica import Replica
+from heterophily.training.replicas import fit_replicas
 
 
 class Neighbours(nn.Module):

@@ -1,11 +1,16 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
+import scipy.sparse as sp
 import torch
 from dense_models import KEPT, Dense, assert_equals_transcription
 from torch.nn.functional import elu
 
 from heterophily.errors import InputError
+from heterophily.layers.edges import edges_of
+from heterophily.layers.propagation import Propagation
+from heterophily.layers.sheaf import fixed_laplacian
 from heterophily.models.catalog import MODELS
 
 
@@ -48,15 +53,23 @@ def dense_laplacian(d: Dense, flat, k):
                 own, other = restriction_map(d, flat, v, u, k), restriction_map(d, flat, u, v, k)
                 blocks[v][v] = blocks[v][v] + own.T @ own
                 blocks[v][u] = -own.T @ other
+    for sign in d.options.fixed_signs:
+        for v in range(n):
+            for u in range(n):
+                fixed = d.a[v].sum() if v == u else -sign * d.a[v, u]
+                blocks[v][u] = torch.block_diag(blocks[v][u], fixed.view(1, 1))
     laplacian = torch.cat([torch.cat(row, 1) for row in blocks])
-    roots = [inverse_root(blocks[v][v] + torch.eye(stalk)) for v in range(n)]
+    eye = torch.eye(d.options.dimensions)
+    roots = [inverse_root(blocks[v][v] + eye) for v in range(n)]
     root = torch.block_diag(*roots)
     return root @ laplacian @ root
 
 
 def dense_nsd(d: Dense):
-    stalk, width = d.options.stalk, d.options.hidden
+    stalk, width = d.options.dimensions, d.options.hidden
     x = KEPT * elu(d.linear(KEPT * d.x, "input"))
+    if d.options.second_linear:
+        x = d.linear(x, "second")
     for k in range(d.options.depth):
         laplacian = dense_laplacian(d, x if k == 0 else KEPT * x, k)
         signal = KEPT * x.view(-1, stalk, width)
@@ -71,6 +84,26 @@ def dense_nsd(d: Dense):
 @pytest.mark.parametrize("name", ["diag-nsd", "o(d)-nsd", "gen-nsd"])
 def test_outputs_and_gradients_equal_the_dense_transcription(name, monkeypatch):
     assert_equals_transcription(name, dense_nsd, monkeypatch, hidden=4, stalk=3)
+
+
+@pytest.mark.parametrize("name", ["diag-nsd", "gen-nsd"])
+def test_fixed_passes_and_second_linear_equal_the_dense_transcription(name, monkeypatch):
+    fixed = {"low_pass": True, "high_pass": True, "second_linear": True}
+    assert_equals_transcription(name, dense_nsd, monkeypatch, hidden=3, stalk=2, **fixed)
+
+
+def test_a_constant_signal_is_kept_by_the_fixed_low_pass_and_removed_by_the_high_pass():
+    """On a regular graph: (D + A) / (d + 1) doubles what a constant has there, D - A gives 0."""
+    ring = sp.csr_array(np.roll(np.eye(6), 1, 0) + np.roll(np.eye(6), -1, 0))
+    edges = edges_of(Propagation.from_scipy(ring))
+    low, high = fixed_laplacian((-1.0, 1.0), edges)(torch.ones(6, 2, 1)).squeeze(2).T
+    torch.testing.assert_close(low, torch.full((6,), 4.0 / 3.0))
+    torch.testing.assert_close(high, torch.zeros(6))
+
+
+def test_the_maps_have_a_weight_decay_of_their_own():
+    model = MODELS["diag-nsd"].build(num_nodes=4, num_features=3, num_classes=2)
+    assert {id(p) for p in model.filter_coefficients} == {id(x.learner) for x in model.layers}
 
 
 def test_bad_options_are_refused():

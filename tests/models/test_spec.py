@@ -31,7 +31,7 @@ def test_an_unknown_option_is_refused_with_the_list_of_known_ones():
         ("acm-gcn", {"dropout": 1.0}, "below 1"),
         ("acm-gcn", {"input_dropout": -1.0}, "input_dropout=-1.0"),
         ("acm-gcn", {"order": "acm"}, "filter-then-activate or activate-then-filter"),
-        ("acm-gcn", {"mixer": "mean"}, "adaptive, sum"),
+        ("acm-gcn", {"mixer": "mean"}, "adaptive, scalar, sum"),
         ("acm-gcn", {"mix_features": "all"}, "raw, combined"),
         ("acm-gcn", {"temperature": -1.0}, "above 0"),
         ("acm-gcn", {"initialization": "he"}, "fan-out, glorot"),

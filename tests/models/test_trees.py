@@ -23,6 +23,18 @@ from heterophily.training.fit import fit
 BLOCKS = ("own", "low", "high", "low-2", "degree")
 
 
+def test_nodes_that_deal_with_hubs_are_told_from_those_that_do_not():
+    """A star of three leaves, a pair, and a node alone."""
+    graph = Graph.from_edges(
+        [0, 0, 0, 4], [1, 2, 3, 5], features=np.ones((7, 1)), labels=[0, 1, 0, 1, 0, 1, 0]
+    )
+    inputs = GraphInputs.from_graph(graph, MODELS["trees-channels"].inputs)
+    found = columns_of(inputs, ["neighbour-degree"])
+    three, one = np.log(4), np.log(2)
+    np.testing.assert_allclose(found.ravel(), [one, three, three, three, one, one, 0], rtol=1e-6)
+    assert column_names([0], ["neighbour-degree"]) == [("neighbour-degree", None)]
+
+
 @pytest.mark.parametrize("is_sparse", [True, False])
 def test_the_channels_are_those_of_acm(is_sparse):
     graph = small_graph(is_sparse=is_sparse)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from heterophily.page.table import Cell, number, table
+from heterophily.page.table import TableCell, number, table
 
 
 def test_numbers_carry_the_value_they_are_sorted_by() -> None:
@@ -16,7 +16,7 @@ def test_a_missing_number_sorts_below_every_other() -> None:
 
 
 def test_plain_strings_are_escaped_and_cells_are_html() -> None:
-    html = table(["<h>"], [["<b>"], [Cell("<em>x</em>")]])
+    html = table(["<h>"], [["<b>"], [TableCell("<em>x</em>")]])
     assert "<h>" not in html
     assert "<b>" not in html
     assert "<em>x</em>" in html

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from prediction.quick import QUICK, make_graph
 
+from heterophily.comparison.train import train
 from heterophily.data.graph import Graph
-from heterophily.experiments.train import train
 from heterophily.prediction.auto import AutoResult, auto
 from heterophily.prediction.build import calibrate_report, model_of_report, network_of
 from heterophily.prediction.model import TrainedModel

@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from heterophily.evaluation.scores import accuracy
-from heterophily.prediction.candidates import ACM, Candidate
+from heterophily.prediction.candidates import Candidate
+from heterophily.prediction.families import ACM
 from heterophily.prediction.folds import held_out_folds
 from heterophily.prediction.members import Member
-from heterophily.prediction.search import Clock, Search
+from heterophily.prediction.search import Search
+from heterophily.prediction.trial import Clock
 
 LABELS = np.arange(60) % 3
 

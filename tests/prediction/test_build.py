@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
+from heterophily.comparison.train import train
 from heterophily.data.splits import SplitBatch
-from heterophily.experiments.train import train
+from heterophily.evaluation.split_rules import splits_of
 from heterophily.prediction.build import calibrate_report, model_of, splits_card
-from heterophily.runs.split_rules import splits_of
 from heterophily.training.config import TrainConfig
 
 

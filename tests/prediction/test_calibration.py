@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from heterophily.evaluation.scores import expected_calibration_error
-from heterophily.prediction.calibration import fit_temperature, tempered
+from heterophily.prediction.calibration import fit_temperature, helpful_temperature, tempered
 
 
 def overconfident(seed, size=4000):
@@ -34,3 +34,12 @@ def test_temperature_keeps_the_order_of_classes_and_sums_to_one():
 def test_a_probability_of_zero_does_not_break_the_fit():
     temperature = fit_temperature(np.array([0, 1, 0]), np.array([[1.0, 0.0]] * 3))
     assert 1.0 < temperature <= 20.0
+
+
+def test_a_temperature_is_used_only_where_it_clearly_helps():
+    assert helpful_temperature(*overconfident(0)) == pytest.approx(3.0, rel=0.1)
+    rng = np.random.default_rng(2)
+    honest = rng.dirichlet(np.ones(4), 400)
+    labels = (honest.cumsum(1) > rng.random((400, 1))).argmax(1)
+    assert helpful_temperature(labels, honest) == 1.0
+    assert helpful_temperature(*(part[:10] for part in overconfident(0))) == 1.0

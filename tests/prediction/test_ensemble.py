@@ -6,7 +6,7 @@ from heterophily.evaluation.scores import accuracy
 from heterophily.prediction.ensemble import average, choose, unseen
 from heterophily.prediction.folds import held_out_folds
 from heterophily.prediction.members import Member
-from heterophily.prediction.search import Trial
+from heterophily.prediction.trial import Trial
 
 
 def trial(share):

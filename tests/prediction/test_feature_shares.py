@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from heterophily.comparison.train import train
 from heterophily.data.graph import Graph
-from heterophily.experiments.train import train
 from heterophily.prediction.build import calibrate_report, model_of_report, network_of
 from heterophily.prediction.explain import explain
 from heterophily.prediction.folder import load_model, save_model

@@ -1,6 +1,7 @@
 import numpy as np
 
-from heterophily.prediction.candidates import ACM, Candidate
+from heterophily.prediction.candidates import Candidate
+from heterophily.prediction.families import ACM
 from heterophily.prediction.folds import held_out_folds
 from heterophily.prediction.members import SplitTrainer
 

@@ -14,7 +14,7 @@ def test_on_the_training_graph_the_votes_are_those_of_training(chosen, graph):
     model = model_of(chosen, rule="folds", seed=0)
     votes = np.mean([member.probabilities for member in chosen.ensemble.members], axis=0)
     found = predict(model, graph).probabilities
-    assert found == pytest.approx(tempered(votes, chosen.temperature), abs=1e-12)
+    assert found == pytest.approx(tempered(votes, chosen.temperature), abs=1e-6)  # kept in float32
 
 
 @pytest.mark.parametrize("name", ["acm-gcn", "gat", "h2gcn"])

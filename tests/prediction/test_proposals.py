@@ -3,7 +3,8 @@ from dataclasses import replace
 
 import pytest
 
-from heterophily.prediction.candidates import ACM, GCN, GLOBAL, MLP, Candidate, draw
+from heterophily.prediction.candidates import Candidate, draw
+from heterophily.prediction.families import ACM, GCN, GLOBAL, MLP, STACK_GCN
 from heterophily.prediction.proposals import NEAR, Proposals
 
 
@@ -22,7 +23,7 @@ def tried(proposals, scores):
 
 def test_every_candidate_is_proposed_once():
     waiting = {f: list(found) for f, found in draw([ACM, GCN, GLOBAL], seed=0).items()}
-    found = tried(Proposals(waiting), lambda candidate: candidate.settings["dropout"])
+    found = tried(Proposals(waiting), lambda candidate: candidate.settings["dropout"] / 100)
     assert len(found) == len(set(found)) == sum(map(len, waiting.values()))
 
 
@@ -64,3 +65,38 @@ def test_a_model_keeps_one_direction_of_its_edges(given, both, kept):
     ways = [c.family.options["edge_direction"] for c in found[4:] if c.family is not MLP]
     assert ways == [kept, kept]
     assert sum(c.family is MLP for c in found) == 3
+
+
+@pytest.mark.parametrize(("given", "tried_too"), [(0.9, True), (0.8, False)])
+def test_other_families_follow_the_direction_of_the_best_scout(given, tried_too):
+    base = replace(ACM, options={"edge_direction": "both"})
+    turned = replace(ACM, options={"edge_direction": "given"}, turn_of=base)
+    other = replace(STACK_GCN, options={"edge_direction": "both"})
+    proposals = Proposals({f: candidates(f, 1, 2) for f in (base, other, turned)})
+    found = tried(proposals, lambda c: given if c.family is turned else 0.8)
+    followers = [c for c in found if c.family.turn_of is other]
+    assert bool(followers) is tried_too
+    assert all(c.family.options["edge_direction"] == "given" for c in followers)
+
+
+def test_a_family_far_behind_gets_hardly_any_time():
+    proposals = Proposals({ACM: candidates(ACM, *range(50)), GCN: candidates(GCN, *range(50))})
+    found = tried(proposals, lambda c: 0.9 if c.family is ACM else 0.5)
+    assert sum(c.family is GCN for c in found[:40]) == 1
+
+
+def test_a_family_that_is_passed_over_counts_as_untried():
+    proposals = Proposals({ACM: candidates(ACM, 1), GCN: candidates(GCN, 1)})
+    proposals.report(proposals.next(), score=0.5, seconds=1.0)
+    proposals.pass_over(proposals.next())
+    assert proposals.next() is None
+    assert proposals.untried == [GCN]
+
+
+def test_strong_settings_are_tried_when_the_near_families_have_had_theirs():
+    many = candidates(ACM, *range(len(ACM.portfolio.first) + 3))
+    proposals = Proposals({ACM: many})
+    for _ in ACM.portfolio.first:
+        assert not proposals.strong_are_tried or proposals.is_first_round
+        proposals.report(proposals.next(), score=0.5, seconds=1.0)
+    assert proposals.strong_are_tried

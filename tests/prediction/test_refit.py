@@ -13,7 +13,8 @@ from heterophily.prediction.build import model_of
 from heterophily.prediction.ensemble import choose
 from heterophily.prediction.folds import refolded
 from heterophily.prediction.refit import train_again
-from heterophily.prediction.search import Clock, Search
+from heterophily.prediction.search import Search
+from heterophily.prediction.trial import Clock
 from heterophily.runs import job
 
 HOW = {**QUICK, "max_trials": 2, "seeds": 1}

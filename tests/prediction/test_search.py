@@ -6,14 +6,18 @@ from prediction.pretend import PretendTrainer, candidates, make
 
 from heterophily.evaluation.scores import accuracy
 from heterophily.prediction import search as module
-from heterophily.prediction.candidates import ACM, GCN, MLP, Candidate
-from heterophily.prediction.search import Clock, Search, Trial, ranked
+from heterophily.prediction.candidates import Candidate
+from heterophily.prediction.families import ACM, GCN, MLP
+from heterophily.prediction.proposals import NEAR
+from heterophily.prediction.search import Search
+from heterophily.prediction.trial import Clock, Trial, leaders_first, ranked
 
 
 def test_the_best_candidates_are_trained_on_every_split_and_the_others_are_not(monkeypatch):
+    monkeypatch.setattr(module, "NODES_TO_LOOK", 1)
     monkeypatch.setattr(module, "NODES_TO_JUDGE", 1)
     search = make()
-    assert search.rungs() == [1, 3, 5]
+    assert search.rungs() == [1, 1, 3, 5]
     skills = [0.2, 0.9, 0.3, 1.0, 0.25, 0.8, *np.linspace(0.1, 0.2, 12)]
     finalists = search.run(candidates(*skills))
     assert [trial.candidate.settings["skill"] for trial in finalists[:3]] == [1.0, 0.9, 0.8]
@@ -25,19 +29,32 @@ def test_the_best_candidates_are_trained_on_every_split_and_the_others_are_not(m
 
 def test_candidates_of_a_small_graph_are_judged_on_more_splits(monkeypatch):
     search = make()  # validation sets of about ten nodes
-    assert search.rungs() == [5, 5, 5]
+    assert search.rungs() == [5, 5, 5, 5]
     monkeypatch.setattr(module, "NODES_TO_JUDGE", 35)
-    assert search.rungs() == [4, 4, 5]
+    monkeypatch.setattr(module, "NODES_TO_LOOK", 15)
+    assert search.rungs() == [2, 4, 4, 5]
     finalists = search.run(candidates(*np.linspace(0.1, 1.0, 30)))
     assert len(finalists) < 30 / module.KEEP + 1
 
 
-def test_time_that_is_up_at_once_still_leaves_one_finalist():
+def test_time_that_is_up_at_once_still_leaves_one_finalist_on_every_split_if_that_is_short():
     search = make(seconds=0.001, ticks=itertools.count())
     finalists = search.run(candidates(0.5, 0.9))
     assert len(search.trials) == 1
     assert len(finalists) == 1
-    assert finalists[0].splits == 1
+    assert finalists[0].splits == 5
+
+
+def test_rivals_are_trained_on_as_many_splits_as_the_leader_after_a_long_first_round():
+    """Otherwise whoever was lucky on the first splits wins, alone on all of them."""
+    search = make(seconds=100.0)
+    search.clock.now = lambda: search.clock.start + 65.0  # more than the first round may take
+    lucky, rival = (Trial(Candidate(family, {"skill": 0.9})) for family in (ACM, GCN))
+    search.train([(trial, split, 0) for trial in (lucky, rival) for split in range(3)], until=1.0)
+    search._judge([lucky, rival], 3, 5)
+    assert {lucky.splits, rival.splits} == {3, 5}
+    search._judge([lucky, rival], 3, 5, until=module.SHARES[2])
+    assert lucky.splits == rival.splits == 5
 
 
 def drawn(price, skill):
@@ -67,21 +84,23 @@ def test_a_family_far_from_the_leader_gets_less_time():
 
 
 def test_the_leaders_of_near_families_are_trained_on_more_splits_first():
-    first, second = (Trial(Candidate(ACM, {}), scores={0: 0.9 - p / 1e3}) for p in range(2))
-    near = Trial(Candidate(GCN, {}), scores={0: 0.885})
-    far = Trial(Candidate(MLP, {}), scores={0: 0.8})
-    assert module._leaders_first([first, second, near, far]) == [first, near, second, far]
+    first, second = (Trial(Candidate(ACM, {}), scores={(0, 0): 0.9 - p / 1e3}) for p in range(2))
+    near = Trial(Candidate(GCN, {}), scores={(0, 0): 0.885})
+    far = Trial(Candidate(MLP, {}), scores={(0, 0): 0.8})
+    assert leaders_first([first, second, near, far], NEAR) == [first, near, second, far]
 
 
 def test_the_best_of_a_family_survives_beside_many_of_a_slightly_better_one(monkeypatch):
     monkeypatch.setattr(module, "MIN_KEPT", 1)
-    good = [Trial(Candidate(ACM, {}), scores={0: 0.90 + place / 1e4}) for place in range(9)]
+    good = [Trial(Candidate(ACM, {}), scores={(0, 0): 0.90 + place / 1e4}) for place in range(9)]
     near, far = (
-        Trial(Candidate(GCN, {}), scores={0: 0.885}),
-        Trial(Candidate(MLP, {}), scores={0: 0.8}),
+        Trial(Candidate(GCN, {}), scores={(0, 0): 0.885}),
+        Trial(Candidate(MLP, {}), scores={(0, 0): 0.8}),
     )
-    second = Trial(Candidate(GCN, {}), scores={0: 0.884})
-    kept = make()._survivors([near, second, far, *good], count=2)
+    second = Trial(Candidate(GCN, {}), scores={(0, 0): 0.884})
+    search = make()
+    search.margin = NEAR
+    kept = search._survivors([near, second, far, *good], count=2)
     assert kept == [good[8], good[7], near]
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from heterophily.comparison.portrait import Portrait
 from heterophily.data.graph import Graph
-from heterophily.experiments.portrait import Portrait
 from heterophily.runs.record import Outcome, Record
 from heterophily.runs.run import GraphRef, Run, SplitRef
 

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from report.made import HOSTILE, portrait
 
+from heterophily.comparison.compare_finished import compare_portraits
 from heterophily.data.graph import Graph
 from heterophily.diagnosis.diagnose import diagnose
-from heterophily.experiments.compare_finished import compare_portraits
 from heterophily.report.write import write_report
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")

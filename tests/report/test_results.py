@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from heterophily.errors import InputError
-from heterophily.experiments.statistics import paired_test
 from heterophily.report.results import read_results
 from heterophily.report.sections.results import results_part
+from heterophily.statistics.paired_tests import paired_test
 
 
 def training(model: str, values: list[float], **changes: Any) -> dict[str, Any]:

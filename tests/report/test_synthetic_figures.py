@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from heterophily.experiments.synthetic_records import Point
 from heterophily.report.style import LINE_STYLES, SYMBOLS, line_style, save, style
 from heterophily.report.synthetic_figures import (
     metrics_figure,
@@ -13,6 +12,7 @@ from heterophily.report.synthetic_figures import (
     order_table,
     regular_figure,
 )
+from heterophily.studies.synthetic_curves import Point
 
 
 def point(level: float, accuracy: float, aggregation: float) -> Point:

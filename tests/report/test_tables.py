@@ -9,9 +9,8 @@ import sys
 from dataclasses import replace
 
 import pytest
-from experiments.test_table import TABLE, cell
+from studies.test_table import TABLE, cell
 
-from heterophily.experiments.statistics import all_pairs
 from heterophily.report.live import Watched, duration, watching
 from heterophily.report.tables import (
     cell_text,
@@ -24,6 +23,8 @@ from heterophily.report.tables import (
     statistics_lines,
     summary_lines,
 )
+from heterophily.statistics.paired_tests import all_pairs
+from heterophily.studies.remarks import CellRemark
 
 
 def test_a_cell_shows_distance_progress_and_divergence() -> None:
@@ -105,15 +106,13 @@ def test_the_page_says_what_made_it() -> None:
 
 
 def test_remarks_of_one_kind_are_told_in_one_line() -> None:
-    words = "is not a model of this package"
     remarks = (
-        f"p {words}",
-        "the paper prints no optimum for a: that of b is used",
+        CellRemark("no-model", "p"),
+        CellRemark("borrowed", "a", detail="b"),
         "other",
-        f"q {words}",
-        "the paper prints no optimum for c on x with fixed splits; use --protocol validated",
-        "the paper prints no optimum for c on y with fixed splits (NA in its table); use --protocol"
-        " validated",
+        CellRemark("no-model", "q"),
+        CellRemark("no-optimum", "c", "x", "fixed splits"),
+        CellRemark("no-optimum", "c", "y", "fixed splits (NA in its table)"),
     )
     assert remark_lines(replace(TABLE, remarks=remarks)) == [
         "Not models of this package: p, q.",
@@ -182,7 +181,7 @@ def test_durations_are_for_people() -> None:
 def test_tables_open_without_torch() -> None:
     script = (
         "import sys, heterophily.report.tables, heterophily.report.live\n"
-        "import heterophily.runs.stores.sqlite, heterophily.experiments.table\n"
+        "import heterophily.runs.stores.sqlite, heterophily.studies.table\n"
         "import heterophily.runs.complete, heterophily.runs.transfer\n"
         "sys.exit('torch' in sys.modules)"
     )

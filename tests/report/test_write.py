@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 from report.made import HOSTILE, portrait, ring
 
+from heterophily.comparison.compare_finished import compare_portraits
 from heterophily.data.graph import Graph
 from heterophily.diagnosis.diagnose import Diagnosis, diagnose
 from heterophily.errors import InputError
-from heterophily.experiments.compare_finished import compare_portraits
 from heterophily.report.model_records import model_records
 from heterophily.report.write import report_html, write_report
 

@@ -7,14 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from experiments.small import small_graph
+from small_study import small_graph
 from torch import nn
 
 from heterophily.data.splits import SplitBatch
-from heterophily.engine.library import engine as native
 from heterophily.errors import InputError
 from heterophily.models.pyg_adapter import pyg_model
 from heterophily.models.spec import ModelSpec
+from heterophily.native.library import engine as native
 from heterophily.runs import job
 from heterophily.runs.artefacts import KINDS, artefacts_of
 from heterophily.runs.complete import complete
@@ -26,7 +26,8 @@ from heterophily.runs.run import Run
 from heterophily.runs.stores.base import Store
 from heterophily.runs.stores.url import open_store
 from heterophily.training.config import TrainConfig
-from heterophily.training.replicas import Replica, fit_replicas
+from heterophily.training.replica import Replica
+from heterophily.training.replicas import fit_replicas
 
 GRAPH = small_graph()
 SHORT = TrainConfig(max_epochs=6)

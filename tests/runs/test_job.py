@@ -100,7 +100,7 @@ def test_thirty_kills_change_nothing_repeat_nothing_and_leave_no_orphan(tmp_path
             driver.kill()
             driver.wait()
             killed["driver"] += 1
-            assert orphans_after(workers, 2.0) == []
+            assert orphans_after(workers, 10.0) == []
             driver = start_driver(store, runs)
     driver.kill()
     driver.wait()

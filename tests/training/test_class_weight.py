@@ -7,11 +7,12 @@ import pytest
 import torch
 
 from heterophily.data.splits import stratified_split
-from heterophily.errors import HeterophilyError, InputError
+from heterophily.errors import HeterophilyError
+from heterophily.models.catalog import MODELS
+from heterophily.runs.engines import engine_for
 from heterophily.training.config import TrainConfig
 from heterophily.training.epoch import FullBatch
 from heterophily.training.fit import fit
-from heterophily.training.replicas import Replica, fit_replicas
 
 CONFIG = TrainConfig(lr=0.05, weight_decay=0.0, max_epochs=60)
 
@@ -65,15 +66,10 @@ def test_without_weights_the_loss_is_the_plain_mean_bit_for_bit():
     assert FullBatch(model, inputs, labels, split, CONFIG).step() == expected.item()
 
 
-def test_the_native_engine_is_never_used_silently_with_weights():
-    inputs, labels, split = rare()
-    build = partial(torch.nn.Linear, 2, 2)
+def test_weights_do_not_keep_a_model_from_the_native_engine():
     config = CONFIG.replace(class_weight="balanced", max_epochs=2)
-    results = fit_replicas([Replica(build, split, config, 0)], inputs, labels, engine="auto")
-    assert results.engine == "torch"
-    assert "class weights run in torch" in results.engine_note or "native" in results.engine_note
-    with pytest.raises(InputError, match="engine='native'"):
-        fit(build, inputs, labels, split, config, seed=0, engine="native")
+    weighted = engine_for(MODELS["acm-gcn"], "auto", config=config)[0]
+    assert weighted == engine_for(MODELS["acm-gcn"], "auto", config=CONFIG)[0]
 
 
 def test_unknown_weights_are_refused():

@@ -16,7 +16,8 @@ import torch
 from heterophily.errors import InputError
 from heterophily.training.config import TrainConfig
 from heterophily.training.fit import fit
-from heterophily.training.replicas import Replica, fit_replicas
+from heterophily.training.replica import Replica
+from heterophily.training.replicas import fit_replicas
 from heterophily.training.seeding import replica_seed
 
 CONFIG = TrainConfig(lr=0.05, weight_decay=1e-3, max_epochs=40, window=10)
@@ -123,7 +124,8 @@ SCRIPT = """
     from functools import partial
     from heterophily.data.splits import random_splits
     from heterophily.training.config import TrainConfig
-    from heterophily.training.replicas import Replica, fit_replicas
+    from heterophily.training.replica import Replica
+    from heterophily.training.replicas import fit_replicas
 
     # A shell that starts the tests in the background makes them, and us, ignore Ctrl-C.
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -47,7 +47,7 @@ def test_a_process_that_dies_between_two_runs_is_replaced():
         outcome = pool.run(tasks("b", "die"))
     assert outcome.results[0][0] == "b"
     assert outcome.results[0][1] != first
-    assert "died 2 times (signal SIGKILL)" in outcome.failures[1]
+    assert "died 2 times (signal SIGKILL)" in str(outcome.failures[1])
 
 
 ORPHAN = """

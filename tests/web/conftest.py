@@ -23,7 +23,7 @@ import uvicorn
 
 from heterophily.web.app import create_app
 from heterophily.web.folder import WorkFolder
-from heterophily.web.jobs import Job, Jobs
+from heterophily.web.jobs import Jobs, PageJob
 from heterophily.web.settings import WebSettings
 
 HERE = Path(__file__).parent
@@ -152,7 +152,7 @@ def use_obedient_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     assert sys.executable
 
 
-def wait_for(job: Job, *states: str, seconds: float = 30) -> str:
+def wait_for(job: PageJob, *states: str, seconds: float = 30) -> str:
     """Wait until a job is in one of the states."""
     deadline = time.monotonic() + seconds
     while job.state not in states:

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from web.conftest import Live, free_port, running
 
-from heterophily.experiments.runner import plan_study
-from heterophily.experiments.study import study
 from heterophily.runs.record import Outcome, Record
 from heterophily.runs.stores.url import open_store
+from heterophily.studies.runner import plan_study
+from heterophily.studies.study import study
 from heterophily.web.settings import WebSettings
 
 ACCURACIES = [0.5, 0.75]

@@ -188,3 +188,13 @@ def test_chunks_do_not_change_a_bag() -> None:
     cut = bag_of_words(pa.chunked_array([pa.array(cells[:7]), pa.array(cells[7:])]), 64)[0]
     assert (whole != cut).nnz == 0
     assert whole.has_sorted_indices
+
+
+def test_minus_zero_is_the_same_word_as_zero() -> None:
+    words, codes = words_of(pa.chunked_array([pa.array([-0.0, None, 0.0])]))
+    assert (words, codes.tolist()) == (["0"], [0, -1, 0])
+
+
+def test_words_that_differ_in_blanks_alone_are_one_word() -> None:
+    words, codes = words_of(pa.chunked_array([pa.array(["a ", "  ", None, "b", "a"])]))
+    assert (words, codes.tolist()) == (["a", "b"], [0, -1, -1, 1, 0])

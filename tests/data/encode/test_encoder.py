@@ -267,3 +267,31 @@ def test_left_out_kinds_are_never_encoded() -> None:
     for kind in LEFT_OUT:
         encoder, encoded = Encoder.fit({"x": pa.array([1, 2])}, kinds={"x": kind})
         assert (encoder.columns, encoded.features) == ((), None)
+
+
+@pytest.mark.parametrize(
+    ("column", "key", "value"),
+    [
+        ("note", "width", 0),
+        ("note", "width", 2**40),
+        ("age", "spread", 0.0),
+        ("age", "missing", 1.5),
+        ("age", "center", 10**400),
+        ("city", "levels", ["Rome", "Rome"]),
+        ("day", "formats", ["%H"]),
+        ("day", "parts", ["minute"]),
+    ],
+)
+def test_a_state_that_no_training_writes_is_refused(column: str, key: str, value: Any) -> None:
+    table = {
+        "age": pa.array([31.0, None, 40.0] * 10),
+        "city": pa.array(["Rome", "Oslo", "Rome"] * 10),
+        "day": pa.array([f"2021-03-{day:02}" for day in range(1, 31)]),
+        "note": pa.array([f"some words {n} of {n * 7} all different" for n in range(30)]),
+    }
+    state = Encoder.fit(table)[0].to_dict()
+    entry = next(each for each in state["columns"] if each["name"] == column)
+    assert key in entry
+    entry[key] = value
+    with pytest.raises(InputError, match="the encoder is damaged"):
+        Encoder.from_dict(state)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from experiments.small import small_graph
 from report.made import HOSTILE, ring
+from small_study import small_graph
 
 from heterophily.errors import InputError, UnknownNameError
 from heterophily.report.figures import make as module
@@ -32,7 +32,7 @@ STILL = ["local-homophily", "compatibility", "where-it-stands"]
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One folder for all: portraits are trained once."""
+    """One folder for all: models are trained once."""
     return tmp_path_factory.mktemp("figures")
 
 
@@ -106,7 +106,7 @@ def test_hostile_names_are_drawn_as_they_are(name: str, tmp_path: Path) -> None:
         ("t-sne", {"graphs": (ring(), ring())}, "at most 1 graph"),
         ("ternary", {"graphs": (ring(labels=None),)}, "no labelled"),
         ("ternary", {"graphs": (ring(labels=np.zeros(40, int)),)}, "at least two classes"),
-        ("ternary", {"is_trained": False, "seed": 9}, "--no-train forbids to train"),
+        ("ternary", {"only_finished": True, "seed": 9}, "--no-train forbids to train"),
         ("ternary", {"models": ("acm-gnc",)}, "acm-gcn"),
     ],
 )

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from report.made import portrait, ring
 
+from heterophily.comparison.compare_finished import compare_portraits
 from heterophily.data.splits import random_splits
-from heterophily.experiments.compare_finished import compare_portraits
 from heterophily.metrics.catalog import METRICS
 from heterophily.report.figures.compatibility import matrix
 from heterophily.report.figures.local_homophily import histogram

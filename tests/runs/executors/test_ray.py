@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 from runs.pretend import PretendJob, some_record, some_run
 
+from heterophily.comparison.compare import compare
 from heterophily.errors import InputError
-from heterophily.experiments.compare import compare
 from heterophily.runs.complete import complete_with
 from heterophily.runs.executors.in_process import InProcess
 from heterophily.runs.executors.ray import ENVIRONMENT, RayCluster, _check_reachable

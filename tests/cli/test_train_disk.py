@@ -1,0 +1,101 @@
+"""``train`` and ``predict`` on a graph on disk: the same road, store and model folder."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+from heterophily.batches.fits import GraphSize, memory_of, models_that_fit, way_for
+from heterophily.cli.app import main
+from heterophily.data.disk.write import write_disk_graph
+from heterophily.data.graph import Graph
+from heterophily.models.catalog import MODELS
+
+N = 240
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    rng = np.random.default_rng(0)
+    labels = np.arange(N) % 2
+    source, target = rng.integers(0, N, size=(2, 1500))
+    kept = (labels[source] != labels[target]) | (rng.random(1500) < 0.2)  # heterophilic
+    features = rng.normal(size=(N, 5)) + labels[:, None]
+    graph = Graph.from_edges(
+        source[kept], target[kept], features=features.astype(np.float32), labels=labels
+    )
+    place = tmp_path_factory.mktemp("disk") / "small.disk"
+    write_disk_graph(graph, place, rows_per_part=100)
+    return place
+
+
+QUICK = ["--max-epochs", "4", "--batch-size", "32", "--json"]
+
+
+@pytest.mark.parametrize(
+    ("model", "batches"), [("acm-sign", "channels"), ("acm-gcn", "sampled"), ("mlp-2", "auto")]
+)
+def test_a_model_is_trained_kept_and_predicts_every_node(
+    folder, tmp_path, capsys, monkeypatch, model, batches
+):
+    if batches == "auto":  # too large for full batches, so it is said
+        monkeypatch.setattr("heterophily.batches.fits.memory_of", lambda way, *_: way == "full")
+        monkeypatch.setattr("heterophily.data.memory.limit", lambda: 0)
+    store = f"sqlite:///{tmp_path / 'runs.sqlite'}"
+    words = ["train", model, str(folder), "--batches", batches, *QUICK, "--store", store]
+    assert main([*words, "--out", str(tmp_path / "model")]) == 0
+    printed = capsys.readouterr()
+    found = json.loads(printed.out)
+    assert 0.5 < found["test_accuracy"]["mean"] <= 1.0
+    assert "mini-batches" in printed.err
+    assert not list(tmp_path.rglob("*.checkpoint"))
+    assert main(words) == 0  # from the store
+    assert json.loads(capsys.readouterr().out)["test_accuracy"] == found["test_accuracy"]
+    table = tmp_path / "predictions.csv"
+    assert main(["predict", str(tmp_path / "model"), str(folder), "--out", str(table)]) == 0
+    assert "240 nodes" in capsys.readouterr().out
+    with table.open() as stream:
+        rows = list(csv.DictReader(stream))
+    assert [row["node"] for row in rows] == [str(node) for node in range(N)]
+    for row in rows:
+        shares = [float(value) for key, value in row.items() if key.startswith("p(")]
+        assert sum(shares) == pytest.approx(1.0, abs=1e-4)
+
+
+def test_a_small_graph_on_disk_is_trained_in_memory(folder, capsys):
+    assert main(["train", "sgc-1", str(folder), "--max-epochs", "3", "--repeats", "1"]) == 0
+    printed = capsys.readouterr()
+    assert "sgc-1 on small" in printed.out
+    assert "mini-batches" not in printed.err
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["train", "gat", "--batches", "sampled"], "cannot be sampled"),
+        (["train", "acm-gcn", "--batches", "channels"], "--batches sampled"),
+        (["train", "acm-gcn", "--batches", "some"], "choose auto"),
+        (["train", "sgc-1", "--batches", "full", "--fanout", "3"], "--fanout is for"),
+        (["train", "auto"], "name a model"),
+    ],
+)
+def test_what_cannot_be_done_is_one_sentence(folder, capsys, words, sentence):
+    assert main([*words, str(folder)]) == 2
+    assert sentence in capsys.readouterr().err
+
+
+def test_the_way_follows_from_size_and_memory():
+    large = GraphSize(10**7, 2 * 10**8, 64, 5)
+    spec = MODELS["acm-gcn"]
+    assert way_for(spec, large, 1000 * 2**30) == "full"
+    assert way_for(spec, large, 8 * 2**30) == "sampled"
+    assert way_for(spec, large, 2**30) is None
+    assert way_for(MODELS["acm-sign"], large, 8 * 2**30) == "channels"
+    measured = memory_of("full", spec, GraphSize(10**6, 2 * 10**7, 32, 5))
+    assert 3.5e9 < measured < 6.5e9  # 4.85 GB was measured
+    fitting = models_that_fit(large, 8 * 2**30)
+    assert fitting["acm-sgc-1"] == "channels"
+    assert "gat" not in fitting

@@ -1,0 +1,74 @@
+"""Two processes that train together give what one gives."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from heterophily.errors import InputError
+from heterophily.training.processes import ProcessTeam
+
+SCRIPT = """
+import sys
+from pathlib import Path
+import numpy as np, torch, torch.distributed as dist
+from heterophily.batches.prepare import channel_batches
+from heterophily.data.graph import Graph
+from heterophily.data.splits import Split
+from heterophily.models.catalog import MODELS
+from heterophily.training.config import TrainConfig
+from heterophily.training.mini_batch import Team, fit_batches
+from heterophily.training.processes import ProcessTeam
+
+place, rank, size = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+team = Team()
+if size > 1:
+    dist.init_process_group("gloo", init_method=f"file://{place}/meet", rank=rank,
+                            world_size=size)
+    team = ProcessTeam()
+rng = np.random.default_rng(0)
+labels = np.arange(90) % 3
+source, target = rng.integers(0, 90, (2, 400))
+features = (rng.normal(size=(90, 8)) + np.eye(3, 8)[labels]).astype(np.float32)
+graph = Graph.from_edges(source, target, features=features, labels=labels)
+part = rng.permutation(90) % 3
+spec = MODELS["acm-sign"].with_options(features="numbers", dropout=0.0, hidden=8)
+config = TrainConfig(max_epochs=4, batches="channels", batch_size=10)
+
+found = fit_batches(
+    lambda: spec.build(num_nodes=90, num_features=8, num_classes=3),
+    channel_batches(graph, spec), graph.labels, Split(part == 0, part == 1, part == 2), config,
+    seed=0, team=team,
+)
+if rank == 0:
+    np.savez(place / f"{size}.npz", logits=found.logits, loss=found.history.train_loss)
+"""
+
+
+def run(place, size):
+    environment = {**os.environ, "GLOO_SOCKET_IFNAME": "lo", "OMP_NUM_THREADS": "1"}
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-c", SCRIPT, str(place), str(rank), str(size)],
+            env=environment,
+        )
+        for rank in range(size)
+    ]
+    return [process.wait(timeout=280) for process in started]
+
+
+def test_two_processes_give_what_one_gives(tmp_path):
+    assert run(tmp_path, 1) == [0]
+    assert run(tmp_path, 2) == [0, 0]
+    one, two = (np.load(tmp_path / f"{size}.npz") for size in (1, 2))
+    np.testing.assert_allclose(two["loss"], one["loss"], atol=1e-6)
+    np.testing.assert_allclose(two["logits"], one["logits"], atol=1e-5)
+
+
+def test_a_team_needs_a_process_group():
+    with pytest.raises(InputError, match="init_process_group"):
+        ProcessTeam()
