@@ -1,9 +1,9 @@
 """Accuracy of the ACM models beside the paper's table and the authors' own program.
 
 Trains 45 cells (5 models x 9 datasets, 10 random splits) and ACM-GCN on deezer-europe (its 5 fixed
-splits) with the published hyper-parameters. Each cell is one JSON record under
-``results/acm-accuracy/<variant>/``, written whole or not at all; a cell whose record has the same
-key is not trained again, so the command can be stopped and started at any time.
+splits) with the published hyper-parameters. Trainings are runs of a store, so the command can be
+stopped and started at any time; ``results/acm-accuracy/runs.parquet`` has one row for each split of
+the cells that are finished, and a cell whose rows have the same key is not asked for again.
 
     python benchmarks/accuracy.py                      # train what is missing, then print the table
     python benchmarks/accuracy.py --variant layer-norm --models acm-gcn+,acmii-gcn++
@@ -17,31 +17,43 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from statistics import fmean, pstdev
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from heterophily.comparison.train import train_by_name
+from heterophily.comparison.train_report import TrainReport
 from heterophily.data.atomic import atomic_path
-from heterophily.experiments.presets import Recipe, Rule, recipe
-from heterophily.experiments.published_tables import published_accuracy
-from heterophily.experiments.train import train_by_name
+from heterophily.paper.presets import Recipe, SettingRule, recipe
+from heterophily.paper.published_tables import published_accuracy
+from heterophily.runs.stores.base import Store
+from heterophily.runs.stores.url import open_store
 
 MODELS = ("acm-sgc-1", "acm-gcn", "acmii-gcn", "acm-gcn+", "acmii-gcn++")
 DATASETS = (
     "cornell", "wisconsin", "texas", "film", "chameleon", "squirrel", "cora", "citeseer", "pubmed",
 )  # fmt: skip
 DEEZER = ("acm-gcn", "deezer-europe", "fixed")
-FOLDER = Path("results/acm-accuracy")
+FILE = Path("results/acm-accuracy/runs.parquet")
+Row = dict[str, Any]
+Kept = dict[tuple[str, str, str, str], list[Row]]  # variant, model, dataset, split rule
 
-VARIANTS: Mapping[str, tuple[str, tuple[Rule, ...]]] = {
+VARIANTS: Mapping[str, tuple[str, tuple[SettingRule, ...]]] = {
     "paper": ("paper", ()),
     "as-written": ("paper-as-written", ()),
-    "mix-scale-1": ("paper", (Rule(models="acm*", options={"mix_scale": 1.0}),)),
-    "layer-norm": ("paper", (Rule(models="acm*+", options={"use_layer_norm": True}),)),
-    "glorot": ("paper", (Rule(options={"initialization": "glorot"}),)),
-    "symmetric": ("paper", (Rule(options={"normalization": "symmetric"}),)),
-    "no-self-loops": ("paper", (Rule(graph={"self_loops": "remove"}),)),
-    "row-normalized": ("paper", (Rule(options={"row_normalize": True}),)),
-    "no-input-dropout": ("paper", (Rule(options={"input_dropout": 0.0}),)),
-    "residual-everywhere": ("paper", (Rule(models="acm*++", options={"residual": "every-layer"}),)),
+    "mix-scale-1": ("paper", (SettingRule(models="acm*", options={"mix_scale": 1.0}),)),
+    "layer-norm": ("paper", (SettingRule(models="acm*+", options={"use_layer_norm": True}),)),
+    "glorot": ("paper", (SettingRule(options={"initialization": "glorot"}),)),
+    "symmetric": ("paper", (SettingRule(options={"normalization": "symmetric"}),)),
+    "no-self-loops": ("paper", (SettingRule(graph={"self_loops": "remove"}),)),
+    "row-normalized": ("paper", (SettingRule(options={"row_normalize": True}),)),
+    "no-input-dropout": ("paper", (SettingRule(options={"input_dropout": 0.0}),)),
+    "residual-everywhere": (
+        "paper",
+        (SettingRule(models="acm*++", options={"residual": "every-layer"}),),
+    ),
 }
 """Name -> preset and rules on top of it: the options of FIDELITY section 1, one at a time."""
 
@@ -80,22 +92,53 @@ def key_of(chosen: Recipe, cell: tuple[str, str, str], seed: int, repeats: int |
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
 
-def path_of(folder: Path, variant: str, cell: tuple[str, str, str]) -> Path:
-    return folder / variant / f"{cell[0]}--{cell[1]}--{cell[2]}.json"
+def read(path: Path) -> Kept:
+    """Return the rows of each cell, in the order of the splits."""
+    found: Kept = {}
+    for row in pq.read_table(path).to_pylist() if path.is_file() else ():
+        place = (row["variant"], row["model"], row["graph"], row["split_rule"])
+        found.setdefault(place, []).append(row)
+    return found
 
 
-def read(path: Path) -> dict[str, Any]:
-    return json.loads(path.read_text()) if path.is_file() else {}  # type: ignore[no-any-return]
+def write(path: Path, kept: Kept) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    table = pa.Table.from_pylist([row for rows in kept.values() for row in rows])
+    with atomic_path(path) as temporary:
+        pq.write_table(table, temporary, compression="zstd", write_page_checksum=True)
 
 
-def run(arguments: argparse.Namespace, variant: str) -> None:
+def rows_of(variant: str, key: str, report: TrainReport, cell: tuple[str, str, str]) -> list[Row]:
+    data = report.to_dict()
+    both = (data[f"{part}_accuracy"]["values"] for part in ("test", "validation"))
+    return [
+        {
+            "variant": variant,
+            "cell_key": key,
+            "model": cell[0],
+            "graph": cell[1],
+            "split_rule": cell[2],
+            "split": number,
+            "engine": report.results.engine,
+            "hyperparameters": json.dumps(data["hyperparameters"], sort_keys=True),
+            "test_accuracy": test,
+            "validation_accuracy": validation,
+            "epochs_of_cell": float(data["epochs"]),
+            "ms_per_epoch_of_cell": data["ms_per_epoch"],
+            "peak_memory_mb_of_cell": data["peak_memory_mb"],
+        }
+        for number, (test, validation) in enumerate(zip(*both, strict=True))
+    ]
+
+
+def run(arguments: argparse.Namespace, variant: str, store: Store) -> None:
     preset, extra = VARIANTS[variant]
+    kept = read(arguments.file)
     for cell in cells(arguments.models, arguments.datasets):
         model, dataset, protocol = cell
         chosen = recipe(preset, model, dataset, protocol, extra=extra)
         key = key_of(chosen, cell, arguments.seed, arguments.repeats)
-        path = path_of(arguments.folder, variant, cell)
-        if read(path).get("key") == key:
+        if (variant, *cell) in kept and kept[(variant, *cell)][0]["cell_key"] == key:
             continue
         report = train_by_name(
             model,
@@ -108,16 +151,12 @@ def run(arguments: argparse.Namespace, variant: str) -> None:
             workers=arguments.workers,
             engine=arguments.engine,
             keep_state=False,
+            store=store,
         )
         if report.results.interrupted:
             raise KeyboardInterrupt
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with atomic_path(path) as temporary:
-            temporary.write_text(
-                json.dumps(
-                    {"key": key, "engine": report.results.engine, **report.to_dict()}, indent=1
-                )
-            )
+        kept[(variant, *cell)] = rows_of(variant, key, report, cell)
+        write(arguments.file, kept)
         spread = report.test_accuracy
         print(
             f"{variant:20} {model:12} {dataset:14} {spread['mean']:.4f} ± {spread['std']:.4f}"
@@ -130,6 +169,7 @@ def show(arguments: argparse.Namespace, variants: list[str]) -> None:
     print(f"\n{'cell':27}{'paper':>16}{'authors':>9}  " + "".join(f"{v:>26}" for v in variants))
     within = {variant: [0, 0, 0, 0] for variant in variants}  # cells, 1 std, 2 std, near authors
     gaps: dict[str, list[float]] = {variant: [] for variant in variants}
+    kept = read(arguments.file)
     for model, dataset, protocol in cells(arguments.models, arguments.datasets):
         paper = published_accuracy(model, dataset, protocol)
         authors = AUTHORS.get((model, dataset))
@@ -138,31 +178,32 @@ def show(arguments: argparse.Namespace, variants: list[str]) -> None:
         line = f"{model:12} {dataset:14}{paper.mean:9.4f}±{paper.std:.4f}"
         line += f"{authors:9.4f}  " if authors else f"{'':9}  "
         for variant in variants:
-            record = read(path_of(arguments.folder, variant, (model, dataset, protocol)))
-            if not record:
+            rows = kept.get((variant, model, dataset, protocol))
+            if rows is None:
                 line += f"{'-':>26}"
                 continue
-            ours = record["test_accuracy"]
-            gap = ours["mean"] - paper.mean
+            values = [row["test_accuracy"] for row in rows]
+            mean, std = fmean(values), pstdev(values)
+            gap = mean - paper.mean
             gaps[variant].append(gap)
             counts = within[variant]
             counts[0] += 1
             counts[1] += abs(gap) <= paper.std
             counts[2] += abs(gap) <= 2 * paper.std
-            near = authors is not None and abs(ours["mean"] - authors) <= 0.015
+            near = authors is not None and abs(mean - authors) <= 0.015
             counts[3] += near
             mark = " " if abs(gap) <= paper.std else "." if abs(gap) <= 2 * paper.std else "*"
             mark += "!" if authors is not None and not near else " "
-            line += f"{ours['mean']:10.4f}±{ours['std']:.4f} {gap:+.4f}{mark}"
+            line += f"{mean:10.4f}±{std:.4f} {gap:+.4f}{mark}"
         print(line)
     for variant in variants:
         count, one, two, near = within[variant]
         if count:
-            mean = sum(gaps[variant]) / count
+            average = sum(gaps[variant]) / count
             size = sum(map(abs, gaps[variant])) / count
             print(
                 f"{variant:20} cells {count}, within one std {one}, within two {two}, within 1.5 "
-                f"points of the authors {near}; mean gap {mean:+.4f}, mean size {size:.4f}"
+                f"points of the authors {near}; mean gap {average:+.4f}, mean size {size:.4f}"
             )
     print("* more than two published std from the paper, . more than one, ! far from the authors")
 
@@ -176,7 +217,8 @@ def main() -> None:
         default=[*DATASETS, DEEZER[1]],
         type=lambda text: text.split(","),
     )
-    parser.add_argument("--folder", default=FOLDER, type=Path)
+    parser.add_argument("--file", default=FILE, type=Path, help="rows of finished cells")
+    parser.add_argument("--store", help="where runs are kept, default as in heterophily train")
     parser.add_argument("--seed", default=0, type=int)
     parser.add_argument("--repeats", default=None, type=int)
     parser.add_argument("--workers", default=None, type=int)
@@ -186,10 +228,12 @@ def main() -> None:
     if arguments.variant not in VARIANTS:
         parser.error(f"unknown variant {arguments.variant!r}; known: {', '.join(VARIANTS)}")
     if arguments.show:
-        show(arguments, [v for v in VARIANTS if (arguments.folder / v).is_dir()])
+        known = {place[0] for place in read(arguments.file)}
+        show(arguments, [v for v in VARIANTS if v in known])
         return
     try:
-        run(arguments, arguments.variant)
+        with open_store(arguments.store) as store:
+            run(arguments, arguments.variant, store)
     except KeyboardInterrupt:
         print("stopped; finished cells are kept")
     show(arguments, [arguments.variant])

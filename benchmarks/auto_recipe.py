@@ -26,11 +26,11 @@ from typing import Any
 
 from heterophily.data.atomic import write_text
 from heterophily.data.source import open_graph
-from heterophily.experiments.presets import RELEASED
-from heterophily.experiments.published_tables import published_table
-from heterophily.experiments.space import recipe_of
+from heterophily.paper.presets import RELEASED
+from heterophily.paper.published_tables import published_table
 from heterophily.prediction.auto import auto
 from heterophily.runs.record import command_line, versions
+from heterophily.search.space import recipe_of
 
 DATASETS = (
     "texas", "wisconsin", "cornell", "cora", "chameleon", "citeseer", "film", "squirrel", "pubmed",

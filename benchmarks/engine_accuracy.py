@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from heterophily.comparison.train import train_by_name
 from heterophily.data.atomic import write_text
-from heterophily.experiments.train import train_by_name
 
 DATASETS = ("texas", "chameleon", "cora")
 ENGINES = ("native", "torch")

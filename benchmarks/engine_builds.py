@@ -22,11 +22,12 @@ import torch
 from heterophily.data.source import open_graph
 from heterophily.data.splits import random_splits
 from heterophily.engine.buffers import GraphBuffers
-from heterophily.engine.library import Engine, declared
-from heterophily.engine.run import Task, run
-from heterophily.experiments.presets import recipe
+from heterophily.engine.run import run
 from heterophily.layers.inputs import GraphInputs
 from heterophily.models.catalog import MODELS
+from heterophily.native.library import NativeLibrary, declared
+from heterophily.paper.presets import recipe
+from heterophily.training.replica import Replica
 
 DATASETS = "texas,cora,chameleon,squirrel"
 NETWORKS = "acm-gcn,acmii-gcn,acm-gcn+"
@@ -61,8 +62,8 @@ class Epochs:
         return 1000 * (long - short) / epochs
 
     def _seconds(self, library: ctypes.CDLL, epochs: int) -> float:
-        task = Task(lambda: self.network, self.split, self.config.replace(max_epochs=epochs), 0)
-        used = Engine(None, "named on the command line", library)
+        task = Replica(lambda: self.network, self.split, self.config.replace(max_epochs=epochs), 0)
+        used = NativeLibrary(None, "named on the command line", library)
         with mock.patch("heterophily.engine.run.engine", return_value=used):
             before = time.process_time()
             run([task], self.buffers, self.labels, keep_state=False)

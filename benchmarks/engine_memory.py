@@ -29,10 +29,10 @@ def resident(field: str) -> float:
 def measure(model: str, name: str, engine: str, epochs: int) -> float:
     """Megabytes that inputs, buffers and training add."""
     import heterophily.engine.run  # noqa: F401  (imported before the mark is set)
+    from heterophily.comparison.train import train
     from heterophily.data.source import open_graph
     from heterophily.data.splits import random_splits
-    from heterophily.experiments.presets import recipe
-    from heterophily.experiments.train import train
+    from heterophily.paper.presets import recipe
 
     protocol = "fixed" if name == "deezer-europe" else "random"
     chosen = recipe("paper", model, name, protocol)

@@ -21,13 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heterophily.data.source import open_graph
-from heterophily.diagnosis.diagnose import diagnose
 from heterophily.evaluation.scores import Score, accuracy, log_likelihood
-from heterophily.experiments.presets import RELEASED
-from heterophily.experiments.space import recipe_of
-from heterophily.prediction.auto import CONFIG, _visible
+from heterophily.paper.presets import RELEASED
 from heterophily.prediction.candidates import draw, families_for
 from heterophily.prediction.members import SplitTrainer
+from heterophily.search.space import recipe_of
 
 Votes = NDArray[np.float64]  # (settings, validation nodes of all splits, classes)
 Rule = Callable[[Votes, NDArray[np.int64]], list[int]]
@@ -76,10 +74,9 @@ def trained(dataset: str, settings: int) -> tuple[Votes, NDArray[np.int64], NDAr
     """Return votes, labels and nodes: the validation nodes of all splits, one after another."""
     graph = open_graph(dataset, **recipe_of({}, "acm-gcn", dataset, RELEASED).graph)
     assert graph.splits is not None
-    verdict = diagnose(_visible(graph, graph.splits), seed=0).verdict
     nodes = [np.flatnonzero(split.validation) for split in graph.splits]
-    found = [c for family in draw(families_for(verdict.kind), seed=0).values() for c in family]
-    bench = SplitTrainer(graph, graph.splits, workers=1, config=CONFIG)
+    found = [c for family in draw(families_for(), seed=0).values() for c in family]
+    bench = SplitTrainer(graph, graph.splits, workers=1)
     count = min(len(nodes), math.ceil(NODES / np.mean([rows.size for rows in nodes])))
     votes = []
     for number, candidate in enumerate(random.Random(1).sample(found, settings), start=1):

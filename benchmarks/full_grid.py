@@ -28,8 +28,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from heterophily.data.atomic import atomic_path
-from heterophily.experiments.published_tables import published_accuracy
-from heterophily.experiments.space import best_by_validation, space_for
+from heterophily.paper.published_tables import published_accuracy
 from heterophily.report.style import (
     BLACK,
     BLUE,
@@ -42,6 +41,7 @@ from heterophily.report.style import (
 )
 from heterophily.runs.stores.base import Store
 from heterophily.runs.stores.url import open_store
+from heterophily.search.space import best_by_validation, space_for
 
 FOLDER = Path(__file__).resolve().parents[1] / "results" / "full-grid"
 MODELS = ("acm-gcn", "acmii-gcn")

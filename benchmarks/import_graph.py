@@ -27,6 +27,10 @@ _PEAK = """
 import json, resource, sys
 from pathlib import Path
 import pyarrow.csv
+try:
+    import pandas  # pyarrow imports it when it is installed: not what reading takes
+except ImportError:
+    pass
 from heterophily.data.tables import read_tables
 
 def peak():

@@ -28,10 +28,10 @@ import scipy.sparse as sp
 
 from heterophily.data import catalog
 from heterophily.data.graph import Graph
-from heterophily.engine.library import ISA_VARIABLE
 from heterophily.metrics import neighbour_classes
 from heterophily.metrics.catalog import METRICS
 from heterophily.metrics.class_compatibility import class_compatibility
+from heterophily.native.library import ISA_VARIABLE
 
 LABEL_METRICS = [
     name for name, metric in METRICS.items() if metric.needs == "labels" and metric.is_brief

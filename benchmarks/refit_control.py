@@ -21,13 +21,14 @@ from auto_recipe import DATASETS, FOLDER, our_best_rows
 
 from heterophily.data.atomic import write_text
 from heterophily.data.source import open_graph
-from heterophily.experiments.presets import RELEASED
-from heterophily.experiments.space import recipe_of
-from heterophily.prediction.candidates import Candidate, Family
+from heterophily.paper.presets import RELEASED
+from heterophily.prediction.candidates import Candidate
 from heterophily.prediction.estimate import estimate
+from heterophily.prediction.families import Family
 from heterophily.prediction.folds import refolded
 from heterophily.prediction.members import SplitTrainer
 from heterophily.runs.record import command_line, versions
+from heterophily.search.space import recipe_of
 
 
 def run(dataset: str) -> dict[str, Any]:

@@ -22,22 +22,22 @@ from heterophily.data.graph import Graph
 from heterophily.data.source import open_graph
 from heterophily.data.splits import Split, SplitBatch, split_generator
 from heterophily.evaluation.scores import accuracy
-from heterophily.experiments.presets import RELEASED
-from heterophily.experiments.space import recipe_of
-from heterophily.prediction.auto import CONFIG
-from heterophily.prediction.candidates import FAMILIES, Candidate, families_for
+from heterophily.filters.direction import EdgeDirection
+from heterophily.paper.presets import RELEASED
+from heterophily.prediction.candidates import Candidate, families_for, turned_family
 from heterophily.prediction.ensemble import average
 from heterophily.prediction.folds import refolded
 from heterophily.prediction.members import Member, SplitTrainer
+from heterophily.search.space import recipe_of
 
 RECORDS = Path("results/auto-recipe/recipe-6-with-25-minutes")
 
 
 def voters(record: dict[str, Any]) -> list[Candidate]:
     """Return the voters of a record."""
-    families = {
-        f.label: f for k in FAMILIES for way in (False, True) for f in families_for(k, one_way=way)
-    }
+    bases = families_for()
+    ways: tuple[EdgeDirection, ...] = ("given", "both", "reversed")
+    families = {f.label: f for f in (*bases, *(turned_family(b, w) for b in bases for w in ways))}
     return [Candidate(families[row["model"]], row["settings"]) for row in record["chosen"]]
 
 
@@ -57,7 +57,7 @@ def vote(
     graph: Graph, splits: SplitBatch, voters: list[Candidate], seeds: int
 ) -> dict[bytes, list[Member]]:
     """Train the voters on all splits; return the members by the nodes that judge them."""
-    bench = SplitTrainer(graph, splits, workers=1, config=CONFIG)
+    bench = SplitTrainer(graph, splits, workers=1)
     found: dict[bytes, list[Member]] = {}
     for candidate in voters:
         for seed in range(seeds):

@@ -6,7 +6,7 @@
 The same trainings on one thread: by one call of the engine with a prepared graph, by ``complete``
 with a store in memory, and by ``complete`` with a file. Processor time, so that other programs of
 the machine do not count; all alternate, and the median of their ratios is printed. The road also
-computes logits and writes records, which the direct call does not; "scores" are those of validation
+writes records, which the direct call does not; "scores" are those of validation
 and test nodes (ROC AUC, F1 and so on), which most runs keep.
 """
 
@@ -22,19 +22,20 @@ from statistics import median
 from heterophily import open_store
 from heterophily.data.catalog import load
 from heterophily.data.splits import random_splits
-from heterophily.engine import run as native
-from heterophily.runs.artefacts import KINDS
+from heterophily.engine.run import NativeEngine
+from heterophily.evaluation.split_rules import SPLIT_RULES
 from heterophily.runs.complete import complete
 from heterophily.runs.executors.in_process import InProcess
 from heterophily.runs.plan import Planner
 from heterophily.runs.run import Run
-from heterophily.runs.split_rules import SPLIT_RULES
 from heterophily.training.config import TrainConfig
+from heterophily.training.replica import Replica
 from heterophily.training.seeding import replica_seed
 
 PLAIN = SPLIT_RULES["paper-random"].stored
 """Of runs on such splits no scores besides accuracy are computed."""
 
+KEPT = ("history", "logits", "state")
 SCORED = SPLIT_RULES["random"].stored
 
 
@@ -61,14 +62,14 @@ def directly(runs: list[Run]) -> None:
     assert sources is not None
     graph, inputs = sources.graph(runs[0]), sources.inputs(runs[0])
     build = sources.spec(runs[0]).builder(inputs, num_classes=graph.num_classes)
-    tasks = [native.Task(build, sources.split(run), TrainConfig(), run.seed) for run in runs]
-    native.run(tasks, sources.buffers(runs[0]), graph.labels, threads=1)
+    tasks = [Replica(build, sources.split(run), TrainConfig(), run.seed) for run in runs]
+    NativeEngine(sources.buffers(runs[0])).train(tasks, inputs, graph.labels)
 
 
 def by_road(runs: list[Run], url: str) -> None:
     """Complete the runs in an empty store."""
     with open_store(url) as store:
-        complete(runs, store=store, executor=InProcess(), keep=tuple(KINDS)).check()
+        complete(runs, store=store, executor=InProcess(), keep=KEPT).check()
 
 
 def seconds(call: Callable[[], None]) -> float:

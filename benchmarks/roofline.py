@@ -27,12 +27,13 @@ from heterophily.data.graph import Graph
 from heterophily.data.source import open_graph
 from heterophily.data.splits import Split, random_splits
 from heterophily.engine.buffers import GraphBuffers
-from heterophily.engine.library import engine
-from heterophily.engine.quotient import quotient_of
-from heterophily.engine.run import Task, run
-from heterophily.experiments.presets import Recipe, recipe
+from heterophily.engine.run import run
 from heterophily.layers.inputs import GraphInputs
 from heterophily.models.catalog import MODELS
+from heterophily.native.library import engine
+from heterophily.native.quotient import quotient_of
+from heterophily.paper.presets import Recipe, recipe
+from heterophily.training.replica import Replica
 
 MODEL = "acm-gcn"
 GOAL = 1.6
@@ -201,7 +202,7 @@ class Epochs:
         return 1000 * (self._seconds(1 + self.epochs) - self._seconds(1)) / self.epochs
 
     def _seconds(self, epochs: int) -> float:
-        task = Task(lambda: self.network, self.split, self.config.replace(max_epochs=epochs), 0)
+        task = Replica(lambda: self.network, self.split, self.config.replace(max_epochs=epochs), 0)
         before = time.process_time()
         run([task], self.buffers, self.labels, keep_state=False)
         return time.process_time() - before

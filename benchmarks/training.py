@@ -29,17 +29,18 @@ import torch
 from yardsticks.dense import DenseEpochs
 from yardsticks.message_passing import MessagePassingEpochs
 
+from heterophily.comparison.train import train_by_name
 from heterophily.data.graph import Graph
 from heterophily.data.source import open_graph
 from heterophily.data.splits import random_splits
 from heterophily.engine.buffers import GraphBuffers
-from heterophily.engine.run import Task, run
-from heterophily.experiments.presets import Recipe, recipe
-from heterophily.experiments.train import train_by_name
+from heterophily.engine.run import run
 from heterophily.layers.feature_scaling import row_normalized
 from heterophily.layers.inputs import GraphInputs
 from heterophily.models.catalog import MODELS
+from heterophily.paper.presets import Recipe, recipe
 from heterophily.training.epoch import FullBatch
+from heterophily.training.replica import Replica
 
 DATASETS = ("cornell", "texas", "cora", "citeseer", "film", "chameleon", "squirrel")
 GRID_LR = (0.01, 0.05, 0.1)
@@ -90,7 +91,7 @@ class NativeEpochs:
 
     def seconds(self, epochs: int) -> float:
         config = self.config.replace(max_epochs=epochs)
-        task = Task(lambda: self.network, self.split, config, 0)
+        task = Replica(lambda: self.network, self.split, config, 0)
         before = time.process_time()
         run([task], self.buffers, self.labels, keep_state=False)
         return time.process_time() - before
@@ -225,7 +226,7 @@ def grid(name: str) -> None:
             num_classes=graph.num_classes,
         )
         config = chosen.config.replace(lr=lr, weight_decay=decay)
-        tasks += [Task(build, split, config, seed) for seed, split in enumerate(splits)]
+        tasks += [Replica(build, split, config, seed) for seed, split in enumerate(splits)]
     before = time.process_time()
     done = run(tasks, inputs, graph.labels, keep_state=False)
     minutes = (time.process_time() - before) / 60
@@ -277,7 +278,7 @@ def cpu_seconds() -> float:
 MEMORY_SCRIPT = """
 import resource, sys
 import torch, scipy.sparse
-from heterophily.experiments.train import train_by_name
+from heterophily.comparison.train import train_by_name
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 protocol = "fixed" if sys.argv[1] == "deezer-europe" else "paper-random"
 report = train_by_name(

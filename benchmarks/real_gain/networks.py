@@ -9,9 +9,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from heterophily.comparison.train import train
 from heterophily.data.graph import Graph
 from heterophily.data.splits import Split, SplitBatch
-from heterophily.experiments.train import train
 from heterophily.layers.inputs import GraphInputs
 from heterophily.runs.model import spec_with
 from heterophily.training.config import TrainConfig
