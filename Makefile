@@ -11,11 +11,12 @@ ifneq ($(wildcard $(BESIDE)/texas.npz),)
 export HETEROPHILY_DATA ?= $(BESIDE)
 endif
 
-.PHONY: help setup setup-locked lock audit sbom lowest demo test lint types unit docs sanitize cross fuzz clean
+.PHONY: help setup setup-locked lock audit sbom lowest demo test test-fast lint types unit docs notebooks release sanitize cross fuzz clean
 
 help:
 	@echo "make demo   set up .venv and diagnose embedded graphs"
 	@echo "make test   set up .venv and run lint, types, tests, doctests, README"
+	@echo "make test-fast  the tests that take no second each, in about a minute"
 	@echo "make sanitize  fuzz the native engine with the compiler's sanitizers"
 	@echo "make cross  compile the native engine for aarch64 and compare its answers"
 	@echo "make fuzz   read 25,000 damaged inputs: nothing may fail, hang or be read wrong"
@@ -24,6 +25,8 @@ help:
 	@echo "make lowest run the tests with the oldest supported versions, in .venv-lowest"
 	@echo "make setup-locked  like setup, but every package is checked against requirements.lock"
 	@echo "make docs   build the documentation site in site/"
+	@echo "make notebooks  run docs/notebooks and store what they print"
+	@echo "make release  build, check and tag the version of pyproject.toml (docs/release.md)"
 	@echo "make clean  remove .venv and caches"
 
 setup: $(READY)
@@ -55,9 +58,21 @@ unit: $(READY)
 	@echo "== pytest (unit tests, doctests, README)"
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
+# Tests named in tests/slow.txt, and doctests, are left out.
+test-fast: $(READY)
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -m 'not slow' tests
+
 docs: $(READY)
 	@echo "== documentation site"
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+notebooks: $(READY)
+	$(BIN)/python docs/notebooks/execute.py
+
+release: $(READY)
+	$(PYTHON) -m venv .venv-tools
+	.venv-tools/bin/python -m pip install --quiet --disable-pip-version-check build twine
+	.venv-tools/bin/python benchmarks/release.py --python $(PYTHON)
 
 sanitize: $(READY)
 	@echo "== native engine under AddressSanitizer and UndefinedBehaviorSanitizer"
@@ -94,7 +109,7 @@ setup-locked:
 audit: $(READY)
 	$(PYTHON) -m venv .venv-tools
 	.venv-tools/bin/python -m pip install --quiet --disable-pip-version-check pip-audit
-	.venv-tools/bin/python -m pip_audit --skip-editable --path $$($(BIN)/python -c 'import site; print(site.getsitepackages()[0])')
+	.venv-tools/bin/python benchmarks/audit.py $$($(BIN)/python -c 'import site; print(site.getsitepackages()[0])')
 
 sbom: $(READY)
 	$(BIN)/python benchmarks/sbom.py --out sbom.json

@@ -68,8 +68,6 @@ print(diagnose(graph).verdict.sentence)
 
 # %%
 is_test = graph.is_labelled & (np.arange(graph.num_nodes) % 5 == 0)  # kept aside to be honest
-columns = np.asarray(graph.features)
-graph = graph.replace(features=(columns - columns.mean(0)) / columns.std(0))
 classifier = AcmClassifier(lr=0.02, max_epochs=300)
 classifier.fit(graph, train_mask=graph.is_labelled & ~is_test)
 print(

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch_geometric.nn import TransformerConv
 
 from heterophily import TrainConfig, edge_homophily_graph, pyg_model, random_splits, train
-from heterophily.experiments.statistics import all_pairs
+from heterophily.statistics.paired_tests import all_pairs
 
 # %% [markdown]
 # ## Your model
