@@ -30,7 +30,7 @@ from heterophily.runs.plan import Planner
 from heterophily.runs.run import Run
 from heterophily.training.config import TrainConfig
 from heterophily.training.replica import Replica
-from heterophily.training.seeding import replica_seed
+from heterophily.learning.seeding import replica_seed
 
 PLAIN = SPLIT_RULES["paper-random"].stored
 """Of runs on such splits no scores besides accuracy are computed."""

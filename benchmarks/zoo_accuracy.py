@@ -37,7 +37,7 @@ from heterophily.runs.plan import Planner
 from heterophily.runs.stores.memory import MemoryStore
 from heterophily.search.space import best_by_validation, recipe_of
 from heterophily.statistics.ranks import rank_correlations
-from heterophily.training.seeding import replica_seed
+from heterophily.learning.seeding import replica_seed
 
 DATASETS = (
     "cornell", "wisconsin", "texas", "film", "chameleon", "squirrel", "cora", "citeseer", "pubmed",

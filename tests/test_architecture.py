@@ -92,6 +92,20 @@ def test_every_training_takes_the_one_road(path: Path) -> None:
     assert not imported & set(TRAINS.values()), f"{path.name} trains by itself; complete runs"
 
 
+OF_THE_PROCESS = ("fork_rng", "set_num_threads", "set_rng_state", "set_default_dtype")
+
+
+def test_one_file_changes_what_torch_has_once_for_all_threads() -> None:
+    """Elsewhere it would change under a training in another thread."""
+    found = {
+        path.relative_to(SOURCE).as_posix()
+        for path in FILES
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Attribute) and node.attr in OF_THE_PROCESS
+    }
+    assert found == {"learning/seeding.py"}
+
+
 def loaded_after(code: str) -> set[str]:
     script = f"import sys\n{code}\nprint(*sys.modules, sep='\\n')"
     done = subprocess.run(

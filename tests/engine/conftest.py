@@ -23,7 +23,7 @@ from heterophily.native.library import engine
 from heterophily.training.config import TrainConfig
 from heterophily.training.epoch import FullBatch
 from heterophily.training.replica import Replica
-from heterophily.training.seeding import reproducible
+from heterophily.learning.seeding import reproducible
 
 
 @pytest.fixture(autouse=True)

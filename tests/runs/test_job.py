@@ -8,6 +8,7 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -20,6 +21,7 @@ from runs.pretend import PretendJob, some_record, some_run
 
 from heterophily.errors import InputError
 from heterophily.runs import complete as completion
+from heterophily.runs import job as job_module
 from heterophily.runs.complete import Completion, complete_with
 from heterophily.runs.executors.base import Execution, Tick
 from heterophily.runs.executors.in_process import InProcess
@@ -185,6 +187,25 @@ def test_a_store_that_cannot_be_written_ends_the_command(tmp_path: Path) -> None
             pretend(path, (0, 2, 3), store, kind=PickyJob)
         assert len(store) == 1
         assert not store.claims.is_taken(some_run(2).key)
+
+
+def test_threads_that_begin_together_open_the_store_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    together = threading.Barrier(3)
+
+    def slowly(url: str, **options: Any) -> Store:
+        opened.append(url)
+        with contextlib.suppress(threading.BrokenBarrierError):
+            together.wait(0.1)  # all three come here unless they wait for each other
+        return open_store(url, **options)
+
+    monkeypatch.setattr(job_module, "open_store", slowly)
+    job = PretendJob(f"sqlite:///{tmp_path / 'runs.sqlite'}")
+    runs = [some_run(number) for number in range(3)]
+    assert not InProcess(3).execute(job, runs, lambda: None).failures
+    assert len(opened) == 1
 
 
 def test_progress_counts_what_is_finished(tmp_path: Path) -> None:

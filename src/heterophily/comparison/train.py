@@ -41,7 +41,7 @@ from heterophily.runs.stores.memory import MemoryStore
 from heterophily.training.config import TrainConfig
 from heterophily.training.device import as_device
 from heterophily.training.replica import FitResults
-from heterophily.training.seeding import replica_seed
+from heterophily.learning.seeding import replica_seed
 
 if TYPE_CHECKING:
     from heterophily.models.spec import ModelSpec

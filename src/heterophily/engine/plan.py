@@ -25,7 +25,7 @@ from heterophily.models.spec import ModelSpec
 from heterophily.native import structs
 from heterophily.native.library import engine, runs_programs
 from heterophily.training.config import TrainConfig
-from heterophily.training.seeding import reproducible
+from heterophily.learning.seeding import reproducible
 
 _MODULES = (NodeClassifier.__module__, ResidualNetwork.__module__)
 

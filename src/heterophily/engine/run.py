@@ -26,7 +26,7 @@ from heterophily.native.library import engine
 from heterophily.training.epoch import check_split, class_weights
 from heterophily.training.memory import peak_memory_mb
 from heterophily.training.replica import FitResults, Replica
-from heterophily.training.seeding import reproducible
+from heterophily.learning.seeding import reproducible
 
 _CPU = torch.device("cpu")
 _POLL_SECONDS = 0.1

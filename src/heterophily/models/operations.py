@@ -13,6 +13,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from heterophily.data.graph import Graph
 from heterophily.layers.inputs import GraphInputs
 from heterophily.learning.learner import Learner
+from heterophily.learning.seeding import reproducible
 from heterophily.models.options import StackOptions
 from heterophily.models.spec import ModelSpec
 
@@ -50,7 +51,7 @@ def model_cost(spec: ModelSpec, graph: Graph) -> ModelCost | None:
         return None
     whole = spec.on(graph)
     inputs = GraphInputs.from_graph(graph, whole.inputs)
-    with torch.random.fork_rng(devices=[]):
+    with reproducible(0, torch.device("cpu")):
         model = whole.builder(inputs, num_classes=graph.num_classes)().eval()
     with torch.no_grad():
         model(inputs)  # what follows from the graph is worked out once, and not counted

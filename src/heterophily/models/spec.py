@@ -11,6 +11,7 @@ from torch import nn
 
 from heterophily.errors import InputError
 from heterophily.layers.inputs import GraphInputs, GraphTraits, InputOptions
+from heterophily.learning.seeding import TORCH_DRAWS
 
 ALIASES = {"layers": "depth", "lambda": "lambda_"}
 """Other names of options: the paper's "# layers", and a word that Python reserves."""
@@ -71,10 +72,13 @@ class ModelSpec:
         return self.with_options(**{name: getattr(traits, name) for name in self.inputs.open_names})
 
     def build(self, *, num_nodes: int, num_features: int, num_classes: int) -> nn.Module:
-        """Build the network; its weights are drawn from PyTorch's global generator."""
-        return self.network(
-            self.options, num_nodes=num_nodes, num_features=num_features, num_classes=num_classes
-        )
+        """Build the network; its weights are drawn from PyTorch's global generator.
+
+        Other threads that draw from it, to build or to train, are waited for.
+        """
+        sizes = {"num_nodes": num_nodes, "num_features": num_features, "num_classes": num_classes}
+        with TORCH_DRAWS:
+            return self.network(self.options, **sizes)
 
     def builder(self, inputs: GraphInputs, *, num_classes: int) -> Callable[[], nn.Module]:
         """Return what builds the network for a prepared graph; it travels to worker processes."""

@@ -28,7 +28,7 @@ from heterophily.runs.record import Record
 from heterophily.runs.run import Run
 from heterophily.runs.stores.base import Store
 from heterophily.runs.stores.memory import MemoryStore
-from heterophily.training.seeding import replica_seed, reproducible
+from heterophily.learning.seeding import replica_seed, reproducible
 
 KINDS = ("logits", "state")
 """What a training leaves for the vote and for the model folder."""

@@ -38,7 +38,9 @@ def look_inside(
     """
     import torch
 
-    with torch.random.fork_rng(devices=[]), torch.no_grad():
+    from heterophily.learning.seeding import reproducible
+
+    with reproducible(0, torch.device("cpu")), torch.no_grad():
         model = build()
         model.load_state_dict(state)
         model.eval()

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from threading import Event
+from threading import Event, Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -83,19 +83,19 @@ class Job:
         self.keep, self.needs = keep, needs
         self._open: Store | None = None
         self._is_at_home = True
-        self.stop = Event()
+        self.stop, self._lock = Event(), Lock()
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what travels to a worker: nothing that is open."""
         state = {**self.__dict__, "_open": None, "_is_at_home": False}
-        for name in ("stop", "content", "pickled"):
+        for name in ("stop", "_lock", "content", "pickled"):
             state.pop(name, None)
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Begin with nothing open."""
         self.__dict__.update(state)
-        self.stop = Event()
+        self.stop, self._lock = Event(), Lock()
 
     @cached_property
     def content(self) -> str:
@@ -157,9 +157,10 @@ class Job:
         store.add(Record.of(run, trained.outcome, command=self.command), start=start)
 
     def _store(self) -> Store:
-        if self._open is None:
-            self._open = open_store(self.store, is_checked=False)
-        return self._open
+        with self._lock:  # threads that begin together open it once
+            if self._open is None:
+                self._open = open_store(self.store, is_checked=False)
+            return self._open
 
     def close(self) -> None:
         """Close what was opened."""

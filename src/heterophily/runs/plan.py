@@ -30,7 +30,7 @@ from heterophily.runs.model import name_of, resolved, spec_with
 from heterophily.runs.run import GraphRef, Run, SplitRef, split_digest
 from heterophily.runs.sources import Sources
 from heterophily.training.config import TrainConfig
-from heterophily.training.seeding import replica_seed
+from heterophily.learning.seeding import replica_seed
 
 
 @dataclass(eq=False)

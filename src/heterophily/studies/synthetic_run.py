@@ -26,7 +26,7 @@ from heterophily.runs.run import Run
 from heterophily.runs.stores.base import Store
 from heterophily.studies.synthetic import METRICS, SyntheticStudy, Unit, trials
 from heterophily.training.config import TrainConfig
-from heterophily.training.seeding import replica_seed
+from heterophily.learning.seeding import replica_seed
 
 _CONFIG_FIELDS = ("lr", "weight_decay")
 

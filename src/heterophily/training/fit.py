@@ -20,7 +20,7 @@ from heterophily.training.device import as_device
 from heterophily.training.early_stopping import STOPPING_RULES
 from heterophily.training.epoch import FullBatch, accuracy, check_split, class_weights
 from heterophily.training.memory import peak_memory_mb
-from heterophily.training.seeding import reproducible
+from heterophily.learning.seeding import reproducible
 from heterophily.training.selection import SELECTION_SCORES
 
 

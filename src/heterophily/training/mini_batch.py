@@ -23,7 +23,7 @@ from heterophily.training.config import TrainConfig
 from heterophily.training.early_stopping import STOPPING_RULES
 from heterophily.training.epoch import check_split, class_weights, make_optimizer
 from heterophily.training.memory import peak_memory_mb
-from heterophily.training.seeding import replica_seed, reproducible
+from heterophily.learning.seeding import replica_seed, reproducible
 from heterophily.training.selection import SELECTION_SCORES
 
 Nodes = NDArray[np.int64]

@@ -12,7 +12,9 @@ import torch
 
 from heterophily.errors import InputError
 
-_ONE_AT_A_TIME = RLock()
+TORCH_DRAWS = RLock()
+"""Held by whoever draws from torch's generator: the whole process has only one of it."""
+
 _REPLICA = 1  # spawn key: splits draw from (seed, index) itself, replicas from this child of it
 
 
@@ -32,10 +34,10 @@ def reproducible(seed: int, device: torch.device) -> Iterator[None]:
     """Seed torch for one replica on one thread; afterwards everything is as it was before.
 
     Torch has one generator and one number of threads for the whole process: other threads of it
-    that come here wait.
+    that come here, or that build a network of their own, wait.
     """
     devices = [device] if device.type == "cuda" else []
-    with _ONE_AT_A_TIME, torch.random.fork_rng(devices):
+    with TORCH_DRAWS, torch.random.fork_rng(devices):
         threads = torch.get_num_threads()
         try:
             torch.set_num_threads(1)
