@@ -7,7 +7,7 @@ import torch
 from dense_models import random_walk, small_graph
 
 from heterophily.data.graph import Graph
-from heterophily.data.splits import Split
+from heterophily.data.splits import Split, random_splits
 from heterophily.errors import InputError
 from heterophily.layers.inputs import GraphInputs
 from heterophily.models.catalog import MODELS
@@ -219,3 +219,34 @@ def test_labels_bind_the_trees_to_the_graph_of_the_training():
     other = Graph.from_edges([0], [1], features=np.eye(2, 3), labels=[0, 1])
     with pytest.raises(InputError, match="400 nodes were learnt, the graph has 2"):
         model(GraphInputs.from_graph(other, spec.inputs))
+
+
+def test_labels_along_each_type_of_edges_tell_what_all_edges_together_hide():
+    """Edges of one type join a class, those of the other two different ones; both alike many."""
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 2, 400)
+    ends = [rng.permutation(np.flatnonzero(labels == k)) for k in (0, 1)]
+    few = min(part.size for part in ends) // 2 * 2
+    first, second = ends[0][:few], ends[1][:few]
+    alike = [(part[:-1], part[1:]) for part in (first, second)]
+    graph = Graph.from_edges(
+        np.concatenate([*(a for a, _ in alike), first, first]),
+        np.concatenate([*(b for _, b in alike), second, np.roll(second, 1)]),
+        labels=labels,
+        features=rng.normal(0, 1, (400, 2)),
+        edge_type=np.repeat(["same", "other"], [2 * (few - 1), 2 * few]),
+    )
+    split = random_splits(labels, repeats=1, seed=0)[0]
+    found = {}
+    for name in ("trees-labels", "typed-trees"):
+        spec = MODELS[name].on(graph)
+        inputs = GraphInputs.from_graph(graph, spec.inputs)
+        before = inputs.operator.matrix.to_scipy().copy()
+        build = spec.builder(inputs, num_classes=2)
+        found[name] = fit(build, inputs, labels, split, TrainConfig(max_epochs=30), seed=0)
+        assert (before != inputs.operator.matrix.to_scipy()).nnz == 0
+    assert found["typed-trees"].test_accuracy > found["trees-labels"].test_accuracy + 0.1
+    model = build()
+    model.load_state_dict(found["typed-trees"].state)
+    assert sum(model.gains().values()) == pytest.approx(1.0)
+    assert next(iter(model.gains()))[0] in ("labels", "labels-2")

@@ -121,3 +121,16 @@ def test_scouts_try_one_way_edges_in_every_direction():
 def test_the_size_of_a_graph_without_features_is_that_of_its_indicators():
     graph = Graph.from_edges([0, 1], [1, 2], labels=[0, 1, 0])
     assert WorkSize.of(graph) == WorkSize(nodes=3, edges=4, features=3, values=3, classes=2)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_has_its_turn_before_a_second_of_the_same_kind(kind):
+    found = in_order(families_for(has_types=True), kind, size=SMALL, seed=0)[2:]
+    kinds = list(dict.fromkeys(f.kind for f in families_for(has_types=True) if f.kind != "own"))
+    assert {family.kind for family in found[: len(kinds) + 1]} - {"own"} == set(kinds)
+
+
+def test_models_for_types_of_edges_are_for_graphs_that_have_them():
+    models = {family.model for family in families_for(has_types=True)}
+    assert {"typed-acm", "typed-trees"} <= models
+    assert not {"typed-acm", "typed-trees"} & {family.model for family in families_for()}

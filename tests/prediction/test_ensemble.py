@@ -68,3 +68,11 @@ def test_only_members_that_saw_none_of_the_nodes_are_fair():
 def test_the_average_is_of_probabilities():
     member = [Member(None, 0, 0, {}, np.array([[p, 1 - p]]), 1) for p in (0.2, 0.6)]
     assert average(member) == pytest.approx(np.array([[0.4, 0.6]]))
+
+
+def test_nobody_joins_who_is_only_surer_and_more_often_wrong():
+    """The best one is right but hardly sure; the other is wrong on a sixth and sure on the rest."""
+    splits = held_out_folds(LABELS, seed=0)
+    modest = trial(np.full(60, 0.51))
+    loud = trial(np.where(np.arange(60) % 6 == 0, 0.3, 0.999))
+    assert choose([modest, loud], LABELS, splits, accuracy).trials == (modest,)

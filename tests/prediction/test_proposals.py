@@ -100,3 +100,11 @@ def test_strong_settings_are_tried_when_the_near_families_have_had_theirs():
         assert not proposals.strong_are_tried or proposals.is_first_round
         proposals.report(proposals.next(), score=0.5, seconds=1.0)
     assert proposals.strong_are_tried
+
+
+def test_in_the_first_round_relatives_of_what_is_far_behind_come_last():
+    order = [MLP, ACM, GCN, STACK_GCN]  # acm-gcn and gcn are of one kind
+    proposals = Proposals({family: candidates(family, 1) for family in order})
+    scores = {MLP: 0.9, ACM: 0.5, GCN: 0.5, STACK_GCN: 0.9}
+    found = tried(proposals, lambda candidate: scores[candidate.family])
+    assert [candidate.family for candidate in found] == [MLP, ACM, STACK_GCN, GCN]

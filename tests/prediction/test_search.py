@@ -57,6 +57,29 @@ def test_rivals_are_trained_on_as_many_splits_as_the_leader_after_a_long_first_r
     assert lucky.splits == rival.splits == 5
 
 
+def test_a_leader_that_was_cut_off_is_trained_for_longer():
+    search = make(seconds=100.0)
+    cut = Trial(Candidate(ACM, {"skill": 0.9, "max_epochs": 1}))  # members have one epoch
+    done = Trial(Candidate(GCN, {"skill": 0.9, "max_epochs": 2}))
+    far = Trial(Candidate(MLP, {"skill": 0.1, "max_epochs": 1}))
+    search.trials = [cut, done, far]
+    search.train([(trial, 0, 0) for trial in search.trials], until=1.0)
+    (longer,) = search._longer(search.trials[:], 1)
+    assert longer.candidate.family is ACM
+    assert dict(longer.candidate.settings) == {"skill": 0.9}
+    assert longer.splits == 1
+    assert not search._longer(search.trials, 1)  # it was tried
+
+
+def test_a_longer_training_fits_into_half_of_the_time_that_is_left():
+    search = make(seconds=100.0)
+    short = Candidate(ACM, {"skill": 0.9, "max_epochs": 20})
+    search.seconds = lambda candidate: candidate.settings.get("max_epochs", 200) / 2.5
+    assert search._lengthened(short, 1).settings["max_epochs"] == 100
+    assert search._lengthened(short, 2).settings["max_epochs"] == 40
+    assert search._lengthened(short, 4) is None
+
+
 def drawn(price, skill):
     """Return how many candidates of each family are drawn in 100 seconds."""
     search = make(seconds=100.0)

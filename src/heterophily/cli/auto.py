@@ -113,7 +113,11 @@ def _plan(graph: Graph, how: Mapping[str, Any]) -> str:
     from heterophily.training.cores import usable_cores
 
     size, workers = WorkSize.of(graph), how["workers"] or usable_cores()
-    families = families_for(inductive=how["inductive"], has_features=bool(graph.num_features))
+    families = families_for(
+        inductive=how["inductive"],
+        has_features=bool(graph.num_features),
+        has_types=len(graph.type_names) > 1,
+    )
     total = 60 * how.get("minutes", MINUTES) * workers
     first = [next(f) for f in draw(families, seed=0, size=size, total=total).values()]
     whole = sum(candidate.seconds(size) for candidate in first) / workers

@@ -29,6 +29,7 @@ TYPED = InputOptions(edge_types=None)  # as ACM-GCN; the graph says which types 
 AS_GIVEN = replace(STRUCTURE, features="as-given")  # trees do not care for scales
 
 CHANNELS = ("own", "low", "high", "low-2", "degree")
+WITH_LABELS = TreesOptions(columns=CHANNELS, with_labels=True)
 
 
 def _residual(convolution: str, inputs: InputOptions) -> ModelSpec:
@@ -61,7 +62,6 @@ FIELD = {
     "correct-and-smooth": ModelSpec(CorrectAndSmooth, CorrectAndSmoothOptions(), LOOPLESS),
     "trees": ModelSpec(TreesModel, TreesOptions(), AS_GIVEN),
     "trees-channels": ModelSpec(TreesModel, TreesOptions(columns=CHANNELS), AS_GIVEN),
-    "trees-labels": ModelSpec(
-        TreesModel, TreesOptions(columns=CHANNELS, with_labels=True), AS_GIVEN
-    ),
+    "trees-labels": ModelSpec(TreesModel, WITH_LABELS, AS_GIVEN),
+    "typed-trees": ModelSpec(TreesModel, WITH_LABELS, replace(AS_GIVEN, edge_types=None)),
 }

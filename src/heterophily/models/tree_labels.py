@@ -54,7 +54,8 @@ def label_columns(
         Of :func:`draw_folds`. A training node sees the labels of the other folds, any other node
         those of all training nodes; so both see labels that are not their own.
     num_classes
-        Number of classes C; there are 2 C + 2 columns.
+        Number of classes C; there are 2 C + 2 columns, and as many for each type of edges that the
+        graph was prepared with. Edges of a type count alike, whatever their weight.
     """
     if inputs.structure is None:
         raise InputError("labels of neighbours need A itself; prepare it with with_structure=True")
@@ -63,11 +64,22 @@ def label_columns(
             f"the labels of {labels.size} nodes were learnt, the graph has {inputs.num_nodes}; "
             "labels of neighbours are known on the graph of the training alone"
         )
-    adjacency = inputs.structure.matrix.to_scipy()
-    adjacency.setdiag(0.0)
-    adjacency.eliminate_zeros()
-    counted = NeighbourLabels.count(
-        _Mean(adjacency), np.arange(labels.size), labels, fold, num_classes=num_classes
-    )
     sizes = np.bincount(labels[labels >= 0], minlength=num_classes) + 1.0
-    return counted.columns(FOLDS, sizes / sizes.sum())
+    whole = _without_loops(inputs.structure.matrix.to_scipy())
+    parts = [_without_loops(operator.matrix.to_scipy()) for operator in inputs.typed]
+    for part in parts:
+        part.data[:] = 1.0
+    found = [
+        NeighbourLabels.count(
+            _Mean(adjacency), np.arange(labels.size), labels, fold, num_classes=num_classes
+        ).columns(FOLDS, sizes / sizes.sum())
+        for adjacency in (whole, *parts)
+    ]
+    return np.hstack(found)
+
+
+def _without_loops(adjacency: sp.csr_array) -> sp.csr_array:
+    found = adjacency.copy()  # the given one shares its memory with the prepared graph
+    found.setdiag(0.0)
+    found.eliminate_zeros()
+    return found

@@ -38,8 +38,9 @@ class TreesOptions:
         Of more features, trees see those that tell the classes of training nodes apart best.
     with_labels
         Whether the trees also see the labels of training nodes one and two edges away
-        (:func:`~heterophily.models.tree_labels.label_columns`); they are then bound to the graph
-        of the training.
+        (:func:`~heterophily.models.tree_labels.label_columns`), along all edges and, where the
+        model's inputs have types of edges, along those of each type; they are then bound to the
+        graph of the training.
     rounds
         Trees per class, at most; a training ends when ``patience`` rounds have not lowered the
         validation loss.
@@ -82,7 +83,8 @@ class TreesModel(Fitted):
         paper="Chen and Guestrin 2016, XGBoost, section 2; channels as in ACM",
         cost="O(N K log N) for a tree of K columns; once per graph O(E F) for the channels",
         departs="at most 128 features; `trees-channels`: ACM's channels and the degree; "
-        "`trees-labels`: also the labels of neighbours, cross-fitted (both ours)",
+        "`trees-labels`: also the labels of neighbours, cross-fitted; `typed-trees`: also those "
+        "along each type of edges (all ours)",
     )
     booster: Tensor
     classes: Tensor
@@ -161,12 +163,21 @@ class TreesModel(Fitted):
         return torch.from_numpy(np.log(np.maximum(found, SMALLEST)))
 
     def gains(self) -> Mapping[tuple[str, int | None], float]:
-        """Return the share of each column (block, number of the feature or class) in the gain."""
+        """Return the share of each column (block, number of the feature or class) in the gain.
+
+        Labels along edges of each type count with those along all edges.
+        """
         names = column_names(self.kept.tolist(), self.options.columns)
-        if self.options.with_labels:
-            for step in ("labels", "labels-2"):
-                names += [(step, number) for number in (*range(self.num_classes), None)]
         found = self.trees.gains
+        if self.options.with_labels:
+            of_labels: list[tuple[str, int | None]] = [
+                (step, number)
+                for step in ("labels", "labels-2")
+                for number in (*range(self.num_classes), None)
+            ]
+            names += of_labels * (1 + max(found, default=0) // len(of_labels))
         total = sum(found.values())
-        ranked = sorted(found.items(), key=lambda pair: -pair[1])
-        return {names[place]: gain / total for place, gain in ranked if total > 0}
+        shares: dict[tuple[str, int | None], float] = {}
+        for place, gain in found.items():
+            shares[names[place]] = shares.get(names[place], 0.0) + gain / total
+        return dict(sorted(shares.items(), key=lambda pair: -pair[1]))

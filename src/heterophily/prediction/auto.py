@@ -256,6 +256,7 @@ def _families(
         one_way=graph.is_directed and is_one_way(graph.adjacency),
         features=feature_kind(graph),
         has_features=bool(graph.num_features),
+        has_types=len(graph.type_names) > 1,
     )
     if only is not None:
         known = {family.label: family for family in found}

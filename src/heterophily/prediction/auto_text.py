@@ -8,6 +8,8 @@ from heterophily.evaluation.baselines import LARGEST, TREES
 from heterophily.evaluation.scores import SCORE_TITLES
 from heterophily.page.table import TableCell, table
 from heterophily.page.text import safe
+from heterophily.prediction.candidates import uses_edges
+from heterophily.prediction.leaderboard import Leaderboard
 
 if TYPE_CHECKING:
     from heterophily.prediction.leaderboard import BoardRow
@@ -41,14 +43,23 @@ def _points(difference: float) -> str:
 
 
 def _added(result: AutoResult) -> str:
+    """Say what the graph added, on the validation nodes where both were scored."""
     best = result.without_graph
     if best is None:
+        if not result.graph.num_features:
+            return "Nodes have no features: whatever it knows comes from the graph."
         return "No model without the graph was tried."
-    gain = 100 * (result.choice.score - best.mean)
-    name = best.candidate.family.label
+    voters = result.choice.trials
+    if all(not uses_edges(trial.candidate.family) for trial in voters):
+        return "No model that uses the graph was better on validation nodes: it adds nothing here."
+    board = Leaderboard(result.graph, result.splits, result.score)
+    told = board.interval([best.mean], best.splits)
+    gain = result.choice.score - best.mean
+    is_chance = told is not None and result.choice.score <= told.high
     return (
-        f"On validation nodes the graph added {gain:+.1f} points to the best model without it "
-        f"({name}, {best.mean:.4f})."
+        f"On validation nodes the graph added {100 * gain:+.1f} points to the best model without "
+        f"it ({best.candidate.family.label}, {best.mean:.4f})"
+        + (", which may be chance." if is_chance else ".")
     )
 
 

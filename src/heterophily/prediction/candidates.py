@@ -17,7 +17,15 @@ from heterophily.models.spec import ModelSpec
 from heterophily.models.trees import TreesOptions
 from heterophily.paper.presets import RELEASED, Recipe
 from heterophily.prediction.cost import WorkSize, seconds, shortened
-from heterophily.prediction.families import DIRECTED, EXPECTED, FAMILIES, MLP, TREES, Family
+from heterophily.prediction.families import (
+    DIRECTED,
+    EXPECTED,
+    FAMILIES,
+    MLP,
+    TREES,
+    TYPED,
+    Family,
+)
 from heterophily.runs.model import spec_with
 from heterophily.search.space import recipe_of
 from heterophily.training.config import TrainConfig
@@ -80,6 +88,7 @@ def families_for(
     one_way: bool = False,
     features: FeatureKind = "counts",
     has_features: bool = True,
+    has_types: bool = False,
 ) -> tuple[Family, ...]:
     """Return the families that have their chance on a graph.
 
@@ -93,13 +102,15 @@ def families_for(
     features, has_features
         Models on raw counts differ from the others only where features are counts. Without
         features, models that see nothing else are left out: they would guess.
+    has_types
+        Add the models that see edges of each type apart.
 
     >>> [family.label for family in families_for()][:3]
-    ['trees', 'trees-channels', 'trees-labels']
+    ['trees', 'mlp-2', 'mlp-2 on raw X']
     >>> len(families_for(has_features=False)) < len(families_for())
     True
     """
-    found: tuple[Family, ...] = FAMILIES
+    found: tuple[Family, ...] = (*FAMILIES, *TYPED) if has_types else FAMILIES
     if not has_features:
         found = tuple(family for family in found if uses_edges(family))
     if features != "counts" or not has_features:
@@ -206,17 +217,29 @@ def in_order(
     seed: int,
     total: float = math.inf,
 ) -> tuple[Family, ...]:
-    """Return the families in the order of the first round: cheap ones first, then by the verdict.
+    """Return the families in the order of the first round.
 
     Trees on own features and a perceptron, which every other family must beat, come first of all.
+    Then one family of each kind, that which the verdict expects to be good, or the first in the
+    table; then a second of each kind, and so on. Of families in the same place, cheap ones and
+    expected ones come first.
     """
     expected = lookup(EXPECTED, "verdict", verdict)
-    names = {(family.model, family.title) for family in expected}
+    names = {(family.model, family.title, bool(family.options)) for family in expected}
+
+    def is_expected(family: Family) -> bool:
+        base = family if family.turn_of is None else family.turn_of
+        options = {k: v for k, v in base.options.items() if k != "edge_direction"}
+        return (base.model, base.title, bool(options)) in names
 
     def wait(family: Family) -> float:
         first = next(draw([family], seed=seed, size=size, total=total)[family])
-        is_expected = (family.model, family.title) in names
-        return first.seconds(size) * (1.0 if is_expected else LATER)
+        return first.seconds(size) * (1.0 if is_expected(family) else LATER)
 
-    baselines = {family for family in families if family in (TREES, MLP)}
-    return tuple(sorted(families, key=lambda f: (f not in baselines, wait(f))))
+    place: dict[Family, int] = {}
+    for kind in dict.fromkeys(family.kind for family in families):
+        mine = [family for family in families if family.kind == kind]
+        ordered = sorted(mine, key=lambda f: (f.turn_of is not None, not is_expected(f)))
+        place |= {family: number for number, family in enumerate(ordered)}
+    place |= {family: -1 for family in families if family in (TREES, MLP)}
+    return tuple(sorted(families, key=lambda f: (place[f], wait(f))))

@@ -13,6 +13,9 @@ from heterophily.evaluation.scores import Probabilities, Score, log_likelihood
 from heterophily.prediction.members import Member
 from heterophily.prediction.trial import Trial
 
+SCORE_MAY_FALL = 0.002
+"""By so much the validation score may be below that of the best finalist when others join it."""
+
 
 @dataclass(frozen=True, eq=False)
 class Ensemble:
@@ -62,7 +65,9 @@ def choose(
     The best finalist begins; then joins, each time, whoever makes the right classes of validation
     nodes most probable (log likelihood, mean over the splits), until nobody helps (after Caruana et
     al. 2004). The likelihood, not the score: every vote changes it, so less is left to chance
-    (docs/predict.md has the comparison). Every member has one vote, so a finalist with more seeds
+    (docs/predict.md has the comparison). But nobody joins who lowers the score by more than
+    ``SCORE_MAY_FALL``: where the best one is not sure enough of itself, others raise the likelihood
+    by being sure alone. Every member has one vote, so a finalist with more seeds
     has more. On the validation nodes of a split only members of that split vote: others may have
     been trained on these nodes. Finalists come best first. ``by_class``: every class counts
     alike in the likelihood, as it does in the score.
@@ -92,11 +97,13 @@ def choose(
     waiting = {trial: votes(trial) for trial in finalists}
     chosen, total = [finalists[0]], waiting.pop(finalists[0])
     scores, likelihood = [mean(score, total)], mean(fit, total)
+    lowest = scores[0] - SCORE_MAY_FALL
     while waiting:
         after = {trial: joined(total, vote) for trial, vote in waiting.items()}
+        after = {t: vote for t, vote in after.items() if not mean(score, vote) < lowest}
         values = {trial: mean(fit, vote) for trial, vote in after.items()}
-        best = max(values, key=values.__getitem__)
-        if values[best] <= likelihood:
+        best = max(values, key=values.__getitem__, default=None)
+        if best is None or values[best] <= likelihood:
             break
         del waiting[best]
         chosen.append(best)

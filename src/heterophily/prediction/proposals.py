@@ -20,8 +20,9 @@ this; by three times the margin, divided by its square; and so on."""
 class Proposals:
     """Candidates that wait, and what is known of those that were tried.
 
-    - Every family begins with its first candidate, in the order given. Then families near to the
-      leader get the same time; others the less, the further they are behind.
+    - Every family begins with its first candidate, in the order given; but what is of the same
+      kind as others that are far behind waits until the rest had its chance. Then families near to
+      the leader get the same time; others the less, the further they are behind.
     - A family first tries the best setting of all families with the same portfolio, when it has
       not yet; else its next.
     - When every family was tried once, a scout keeps one direction of its edges: both ways, unless
@@ -100,11 +101,17 @@ class Proposals:
     def _price(self, family: Family) -> tuple[bool, float]:
         """Return what decides: untried families first, then the time so far, by distance."""
         if family not in self._asked:
-            return (False, 0.0)
+            return (False, self._behind_of_kind(family))
         behind = (self.leader - self._best(family)) / self.margin
         if not math.isfinite(behind):
             behind = 0.0 if family not in self._tried else 100.0
         return (True, (self._spent[family] + 1e-9) * FAR ** max(0.0, min(behind, 100.0) - 1.0))
+
+    def _behind_of_kind(self, family: Family) -> float:
+        """Return how far the best of a kind is behind, in margins; 0 when near, or not known."""
+        scores = [self._best(other) for other in self._tried if other.kind == family.kind]
+        known = [score for score in scores if math.isfinite(score)]
+        return max(0.0, (self.leader - max(known)) / self.margin - 1.0) if known else 0.0
 
     def _best(self, family: Family) -> float:
         """Best score of a family so far; minus infinity when it was not tried."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from heterophily.evaluation.scores import Score
 from heterophily.prediction.candidates import Candidate
-from heterophily.prediction.cost import Speed, WorkSize
+from heterophily.prediction.cost import SHORTENED, Speed, WorkSize
 from heterophily.prediction.families import Family
 from heterophily.prediction.members import Member, SplitTrainer, Task
 from heterophily.prediction.proposals import NEAR, Proposals
@@ -33,13 +33,17 @@ small graph apart by chance, a larger one leaves time for fewer candidates."""
 SHARES = (0.4, 0.6, 0.8)
 """Share of the time that has passed when each rung ends; the rest is for more seeds."""
 
-FIRST_ROUND = 0.6
+FIRST_ROUND = 0.5
 """Share of the time after which families that were not tried yet are given up, with a note."""
+
+LONGER = 0.7
+"""Until this share of the time has passed, leaders whose first training was short get a longer one
+instead of more splits and seeds: a model that was cut off is rarely the best of its family."""
 
 PLATEAU = 20
 """So many candidates without progress end the first rung, when the strong settings are tried."""
 
-OVERTIME, OVERTIME_SECONDS = 0.2, 20.0
+OVERTIME, OVERTIME_SECONDS = 0.2, 10.0
 """The best candidate is trained on every split after the time is up, if that takes at most this
 share of it, or so many seconds."""
 
@@ -97,16 +101,16 @@ class Search:
                 # what the time does not allow is left out
                 needed = [(trial, split, 0) for split in range(trial.splits, count)]
                 is_best = trial is alive[0]
-                self.train(needed, until=self._end(needed) if is_best else until)
+                self.train(needed, until=self._end(trial) if is_best else until)
             most = max((trial.splits for trial in alive), default=0)
             alive = [trial for trial in alive if trial.splits == most]
         return self._survivors(alive, count=len(alive))
 
-    def _end(self, needed: Sequence[tuple[Trial, int, int]]) -> float:
+    def _end(self, trial: Trial) -> float:
         """Return until when the best candidate is trained: on every split, if that is short."""
-        expected = math.fsum(self.seconds(trial.candidate) for trial, _, _ in needed)
+        waiting = len(self.trainer.splits) - trial.splits
         most = max(OVERTIME * self.clock.seconds, OVERTIME_SECONDS)
-        return math.inf if expected <= most else 1.0
+        return math.inf if waiting * self.seconds(trial.candidate) <= most else 1.0
 
     def _first_rung(self, proposals: Proposals, look: int, judge: int) -> list[Trial]:
         """Try candidates: all on a few splits, those that are not far behind on more.
@@ -138,12 +142,45 @@ class Search:
                 since = 0 if score > best + 0.1 * self.margin else since + 1
                 best = max(best, score)
             alive = self._survivors(alive, count=MAX_KEPT)
+        alive += self._longer(alive, look)
         # a first round may have used all its time: rivals of the leader still get some
         self._judge(alive, look, judge, until=SHARES[2])
         if best < EXACT and self.max_trials is None:
             self.left_out = tuple(f for f in proposals.untried if f.turn_of is None)
         most = max((trial.splits for trial in alive), default=0)
         return [trial for trial in alive if trial.splits == most]
+
+    def _longer(self, alive: Sequence[Trial], look: int) -> list[Trial]:
+        """Train the leaders whose first trainings were cut off for longer, best first.
+
+        As long as half of the time that is left allows; the short ones stay among the candidates.
+        """
+        found: list[Trial] = []
+        usable = [trial for trial in alive if trial.mean > -math.inf]
+        ordered = sorted(usable, key=lambda trial: (-trial.splits, -trial.mean))
+        for trial in leaders(ordered, self.margin) if ordered else []:
+            if not trial.is_cut or self.clock.share > LONGER:
+                continue
+            mine = [t for t in self.trials if t.candidate.family is trial.candidate.family]
+            candidate = self._lengthened(trial.candidate, look)
+            if candidate is None or candidate.settings in [t.candidate.settings for t in mine]:
+                continue
+            longer = Trial(candidate)
+            self.train([(longer, split, 0) for split in range(look)], until=1.0)
+            if longer.splits == look:
+                found.append(longer)
+                self.trials.append(longer)
+        return found
+
+    def _lengthened(self, candidate: Candidate, look: int) -> Candidate | None:
+        """Return a candidate with a longer training that fits into half of the time left."""
+        settings = {k: v for k, v in candidate.settings.items() if k != "max_epochs"}
+        longer = [n for n in SHORTENED if n > candidate.settings["max_epochs"]]
+        for more in ({}, *({"max_epochs": count} for count in longer)):
+            wanted = Candidate(candidate.family, {**settings, **more})
+            if look * self.seconds(wanted) <= self.clock.left / 2:
+                return wanted
+        return None
 
     def _judge(
         self, alive: Sequence[Trial], look: int, judge: int, *, until: float = SHARES[1]

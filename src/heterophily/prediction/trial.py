@@ -42,6 +42,12 @@ class Trial:
         """What its trainings took."""
         return math.fsum(member.seconds for member in self.members.values())
 
+    @property
+    def is_cut(self) -> bool:
+        """Whether its trainings were short, and one of them ended only because of that."""
+        most = self.candidate.settings.get("max_epochs")
+        return most is not None and any(m.epochs >= most for m in self.members.values())
+
     def behind(self, other: Trial) -> float:
         """Return by how much another trial is ahead, on the trainings that both have."""
         both = [
