@@ -24,13 +24,13 @@ from heterophily.data.catalog import load
 from heterophily.data.splits import random_splits
 from heterophily.engine.run import NativeEngine
 from heterophily.evaluation.split_rules import SPLIT_RULES
+from heterophily.learning.seeding import replica_seed
 from heterophily.runs.complete import complete
 from heterophily.runs.executors.in_process import InProcess
 from heterophily.runs.plan import Planner
 from heterophily.runs.run import Run
 from heterophily.training.config import TrainConfig
 from heterophily.training.replica import Replica
-from heterophily.learning.seeding import replica_seed
 
 PLAIN = SPLIT_RULES["paper-random"].stored
 """Of runs on such splits no scores besides accuracy are computed."""

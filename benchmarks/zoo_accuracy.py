@@ -27,6 +27,7 @@ import numpy as np
 from heterophily.data.atomic import write_text
 from heterophily.data.graph import Graph
 from heterophily.data.source import open_graph
+from heterophily.learning.seeding import replica_seed
 from heterophily.models.zoo import ZOO
 from heterophily.paper import programs
 from heterophily.paper.presets import Recipe
@@ -37,7 +38,6 @@ from heterophily.runs.plan import Planner
 from heterophily.runs.stores.memory import MemoryStore
 from heterophily.search.space import best_by_validation, recipe_of
 from heterophily.statistics.ranks import rank_correlations
-from heterophily.learning.seeding import replica_seed
 
 DATASETS = (
     "cornell", "wisconsin", "texas", "film", "chameleon", "squirrel", "cora", "citeseer", "pubmed",

@@ -18,12 +18,12 @@ from heterophily.data.splits import Split
 from heterophily.engine.run import run
 from heterophily.layers.inputs import GraphInputs
 from heterophily.learning.result import FitResult
+from heterophily.learning.seeding import reproducible
 from heterophily.models.catalog import MODELS
 from heterophily.native.library import engine
 from heterophily.training.config import TrainConfig
 from heterophily.training.epoch import FullBatch
 from heterophily.training.replica import Replica
-from heterophily.learning.seeding import reproducible
 
 
 @pytest.fixture(autouse=True)

@@ -14,11 +14,11 @@ import pytest
 import torch
 
 from heterophily.errors import InputError
+from heterophily.learning.seeding import replica_seed
 from heterophily.training.config import TrainConfig
 from heterophily.training.fit import fit
 from heterophily.training.replica import Replica
 from heterophily.training.replicas import fit_replicas
-from heterophily.learning.seeding import replica_seed
 
 CONFIG = TrainConfig(lr=0.05, weight_decay=1e-3, max_epochs=40, window=10)
 

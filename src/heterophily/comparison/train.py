@@ -26,6 +26,7 @@ from heterophily.evaluation.split_rules import (
     splits_of,
 )
 from heterophily.learning.progress import Progress
+from heterophily.learning.seeding import replica_seed
 from heterophily.models.catalog import MODELS
 from heterophily.paper.presets import Recipe, SettingRule, recipe
 from heterophily.paper.printed import DEEZER, Published
@@ -41,7 +42,6 @@ from heterophily.runs.stores.memory import MemoryStore
 from heterophily.training.config import TrainConfig
 from heterophily.training.device import as_device
 from heterophily.training.replica import FitResults
-from heterophily.learning.seeding import replica_seed
 
 if TYPE_CHECKING:
     from heterophily.models.spec import ModelSpec

@@ -16,6 +16,7 @@ from heterophily.engine.residual import write_residual
 from heterophily.layers.acm_layer import AcmLayer
 from heterophily.layers.feature_linear import FeatureLinear
 from heterophily.learning.learner import Learner
+from heterophily.learning.seeding import reproducible
 from heterophily.models.backbones.residual import Residual
 from heterophily.models.backbones.snowball import Snowball
 from heterophily.models.backbones.stack import Stack
@@ -25,7 +26,6 @@ from heterophily.models.spec import ModelSpec
 from heterophily.native import structs
 from heterophily.native.library import engine, runs_programs
 from heterophily.training.config import TrainConfig
-from heterophily.learning.seeding import reproducible
 
 _MODULES = (NodeClassifier.__module__, ResidualNetwork.__module__)
 

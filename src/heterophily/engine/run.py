@@ -21,12 +21,12 @@ from heterophily.engine.plan import Plan, config_reason
 from heterophily.errors import InputError
 from heterophily.learning.progress import Progress
 from heterophily.learning.result import FitResult, History
+from heterophily.learning.seeding import reproducible
 from heterophily.native import structs
 from heterophily.native.library import engine
 from heterophily.training.epoch import check_split, class_weights
 from heterophily.training.memory import peak_memory_mb
 from heterophily.training.replica import FitResults, Replica
-from heterophily.learning.seeding import reproducible
 
 _CPU = torch.device("cpu")
 _POLL_SECONDS = 0.1

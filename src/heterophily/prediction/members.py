@@ -16,6 +16,7 @@ from heterophily.data.splits import SplitBatch
 from heterophily.errors import HeterophilyError
 from heterophily.layers.inputs import GraphInputs, InputOptions
 from heterophily.learning.result import FitResult
+from heterophily.learning.seeding import replica_seed, reproducible
 from heterophily.models.spec import ModelSpec
 from heterophily.prediction.candidates import Candidate
 from heterophily.prediction.time_spent import TimeSpent
@@ -28,7 +29,6 @@ from heterophily.runs.record import Record
 from heterophily.runs.run import Run
 from heterophily.runs.stores.base import Store
 from heterophily.runs.stores.memory import MemoryStore
-from heterophily.learning.seeding import replica_seed, reproducible
 
 KINDS = ("logits", "state")
 """What a training leaves for the vote and for the model folder."""

@@ -22,6 +22,7 @@ from heterophily.evaluation.split_rules import (
     splits_of,
 )
 from heterophily.layers.inputs import GraphTraits
+from heterophily.learning.seeding import replica_seed
 from heterophily.models.spec import ModelSpec
 from heterophily.paper.presets import Recipe
 from heterophily.paper.printed import SAME_MODEL
@@ -30,7 +31,6 @@ from heterophily.runs.model import name_of, resolved, spec_with
 from heterophily.runs.run import GraphRef, Run, SplitRef, split_digest
 from heterophily.runs.sources import Sources
 from heterophily.training.config import TrainConfig
-from heterophily.learning.seeding import replica_seed
 
 
 @dataclass(eq=False)

@@ -16,6 +16,7 @@ from heterophily.data.splits import Split
 from heterophily.data.synthetic.features import Base, open_base, with_classes
 from heterophily.evaluation.split_rules import SPLIT_RULES
 from heterophily.learning.progress import Progress
+from heterophily.learning.seeding import replica_seed
 from heterophily.metrics.catalog import compute_metrics
 from heterophily.runs.complete import complete, counted
 from heterophily.runs.executors.base import Executor
@@ -26,7 +27,6 @@ from heterophily.runs.run import Run
 from heterophily.runs.stores.base import Store
 from heterophily.studies.synthetic import METRICS, SyntheticStudy, Unit, trials
 from heterophily.training.config import TrainConfig
-from heterophily.learning.seeding import replica_seed
 
 _CONFIG_FIELDS = ("lr", "weight_decay")
 

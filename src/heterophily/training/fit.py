@@ -15,12 +15,12 @@ from torch import Tensor, nn
 from heterophily.data.splits import Split
 from heterophily.learning.learner import Learner, Lesson
 from heterophily.learning.result import FitResult, History, Status
+from heterophily.learning.seeding import reproducible
 from heterophily.training.config import TrainConfig
 from heterophily.training.device import as_device
 from heterophily.training.early_stopping import STOPPING_RULES
 from heterophily.training.epoch import FullBatch, accuracy, check_split, class_weights
 from heterophily.training.memory import peak_memory_mb
-from heterophily.learning.seeding import reproducible
 from heterophily.training.selection import SELECTION_SCORES
 
 

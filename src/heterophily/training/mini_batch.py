@@ -18,12 +18,12 @@ from torch.nn.functional import cross_entropy
 
 from heterophily.data.splits import Split
 from heterophily.learning.result import FitResult, History, Status
+from heterophily.learning.seeding import replica_seed, reproducible
 from heterophily.training.checkpoint import Checkpoint
 from heterophily.training.config import TrainConfig
 from heterophily.training.early_stopping import STOPPING_RULES
 from heterophily.training.epoch import check_split, class_weights, make_optimizer
 from heterophily.training.memory import peak_memory_mb
-from heterophily.learning.seeding import replica_seed, reproducible
 from heterophily.training.selection import SELECTION_SCORES
 
 Nodes = NDArray[np.int64]
