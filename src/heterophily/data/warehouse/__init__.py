@@ -1,0 +1,1 @@
+"""Graphs that stay in a database: its engine counts, and only small results travel."""
