@@ -26,7 +26,7 @@ def predicted(graph: Graph, *, share: float, errors: float = 0.0, seed: int = 0)
         wrong = rng.random(graph.num_nodes) < errors
         guesses.append(np.where(wrong, rng.integers(0, classes, graph.num_nodes), graph.labels))
     return predicted_informativeness(
-        Operator.of(graph), rows, labels, fold, guesses, num_classes=classes, rng=rng
+        Operator.of(graph).adjacency[rows], labels, fold, guesses, num_classes=classes, rng=rng
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
@@ -15,7 +17,7 @@ from heterophily.diagnosis.paired import (
     node_scores,
 )
 from heterophily.diagnosis.predicted_classes import predicted_informativeness
-from heterophily.diagnosis.probe_columns import FOLDS, Floats, Nodes, ProbeColumns
+from heterophily.diagnosis.probe_columns import FOLDS, Floats, GraphColumns, Nodes, ProbeColumns
 from heterophily.diagnosis.probe_value import Probe, beside_own
 from heterophily.diagnosis.shuffle import Shuffled
 from heterophily.diagnosis.sources import SECRET
@@ -52,20 +54,26 @@ def probe_sources(
         neighbours give, stay complete.
     """
     labelled = np.flatnonzero(graph.is_labelled)
-    _check(graph, labelled)
+    check_labels(graph.name, np.bincount(graph.labels[labelled]))
+    return probe_columns(lambda: GraphColumns(graph, labelled, seed, quick, max_nodes))
+
+
+def probe_columns(columns: Callable[[], ProbeColumns]) -> Probe:
+    """Ask the learners about the columns of a sample, wherever the graph is."""
     # Matrices of a few hundred columns: more threads only wait for each other.
     with threadpool_limits(limits=1, user_api="blas"):
-        return _Probing(ProbeColumns(graph, labelled, seed, quick, max_nodes)).run()
+        return _Probing(columns()).run()
 
 
-def _check(graph: Graph, labelled: Nodes) -> None:
-    if labelled.size < MIN_LABELLED:
+def check_labels(name: str, sizes: Nodes) -> None:
+    """Refuse a graph with fewer labels than the probe needs; ``sizes`` are those of classes."""
+    if sizes.sum() < MIN_LABELLED:
         raise InputError(
-            f"the probe needs {MIN_LABELLED} labelled nodes, {graph.name!r} has {labelled.size}"
+            f"the probe needs {MIN_LABELLED} labelled nodes, {name!r} has {int(sizes.sum())}"
         )
-    if (np.bincount(graph.labels[labelled]) >= FOLDS).sum() < 2:
+    if (sizes >= FOLDS).sum() < 2:
         raise InputError(
-            f"the probe needs two classes of at least {FOLDS} labelled nodes in {graph.name!r}"
+            f"the probe needs two classes of at least {FOLDS} labelled nodes in {name!r}"
         )
 
 
@@ -210,10 +218,10 @@ class _Probing:
             average_loss=average_loss,
             folds=FOLDS,
             repeats=self.columns.repeats,
-            nodes=int(self.columns.rows.size),
+            nodes=int(self.columns.labels.size),
             tree_nodes=0
             if self.columns.quick
-            else int(min(self.columns.rows.size, self.columns.thin)),
+            else int(min(self.columns.labels.size, self.columns.thin)),
             has_features=self.columns.has_features,
             candidates=len(found),
             notes=tuple(self.columns.notes),
@@ -225,6 +233,7 @@ class _Probing:
         if learner not in LEARNERS:
             return None
         fold = self.columns.folds[0][0]
+        edges, signal = self.columns.near()
         guesses = []
         for test in range(FOLDS):
             train = np.flatnonzero(fold != test)
@@ -235,7 +244,7 @@ class _Probing:
                     predict_all(
                         self.columns.blocks["own"],
                         self.columns.labels,
-                        self.columns.signal,
+                        signal,
                         num_classes=self.columns.num_classes,
                         train=fitted,
                         held=held,
@@ -250,11 +259,10 @@ class _Probing:
                     options=TREES,
                     seed=self.columns.seed,
                 )
-                every = self.columns.signal[:, : columns.shape[1]]
+                every = signal[:, : columns.shape[1]]
                 guesses.append(trees.probabilities(every).argmax(axis=1))
         return predicted_informativeness(
-            self.columns.operator,
-            self.columns.rows,
+            edges,
             self.columns.labels,
             fold,
             guesses,

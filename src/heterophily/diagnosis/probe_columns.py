@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
@@ -70,71 +72,64 @@ def _draw_nodes(
     return np.sort(order[:limit])
 
 
-class ProbeColumns:
+class ProbeColumns(ABC):
     """The sampled nodes of a graph, their folds, and the columns that each source gives.
+
+    Who holds the graph fills ``blocks`` (:meth:`_blocks`), counts the labels of neighbours
+    (:meth:`_count`) and shows the features of neighbours (:meth:`near`).
 
     Parameters
     ----------
-    graph, labelled
-        The graph and its labelled nodes.
-    seed
-        Of the sample, the folds and the sketches.
+    labels
+        Classes of the sampled nodes, (n,).
+    num_classes, present
+        Number of classes, and those with a labelled node.
+    score
+        By which learners are compared.
+    seed, rng
+        Of the folds and the sketches.
     quick
-        Use at most 2,000 nodes and draw the folds once.
-    max_nodes
-        Use at most so many nodes.
+        Draw the folds once.
     """
 
     def __init__(
-        self, graph: Graph, labelled: Nodes, seed: int, quick: bool, max_nodes: int
+        self,
+        labels: Nodes,
+        *,
+        num_classes: int,
+        present: Nodes,
+        score: str,
+        seed: int,
+        quick: bool,
+        rng: np.random.Generator,
+        notes: list[str],
     ) -> None:
-        self.graph, self.seed, self.quick = graph, seed, quick
-        self.rng = np.random.default_rng([SECRET, seed])
-        self.notes: list[str] = []
-        limit = min(max_nodes, QUICK_NODES) if quick else max_nodes
-        self.rows = labelled
-        self.score = score_for(graph.labels)
-        if labelled.size > limit:
-            self.notes.append(f"{limit:,} of {labelled.size:,} labelled nodes, drawn at random")
-            self.rows = _draw_nodes(graph.labels, labelled, limit, self.score, self.rng)
-        self.num_classes = graph.num_classes
-        self.labels = graph.labels[self.rows]
-        self.positive = np.unique(graph.labels[labelled])  # of two classes, the one called 1
-        self.repeats = 3 if self.rows.size < FEW else 2 if self.rows.size < SOME else 1
+        self.labels, self.num_classes, self.score = labels, num_classes, score
+        self.seed, self.quick, self.rng, self.notes = seed, quick, rng, notes
+        self.positive = present  # of two classes, the one called 1
+        self.repeats = 3 if labels.size < FEW else 2 if labels.size < SOME else 1
         self.repeats = 1 if quick else self.repeats
-        present = max(self.positive.size, 2)
-        self.thin = max(TREE_NODES // present, TREE_NODES // 10)
+        self.thin = max(TREE_NODES // max(present.size, 2), TREE_NODES // 10)
         self.sketch = int(self.rng.integers(2**31))
-        self._columns()
+        self.blocks = self._blocks()
+        self.has_features = "own" in self.blocks
         self.folds = [self._draw() for _ in range(self.repeats)]
-
-    def _columns(self) -> None:
-        self.operator = Operator.of(self.graph)
-        self.blocks: dict[str, Floats] = {}
-        self.has_features = has_features(self.graph)
-        if self.has_features:
-            signal = own_signal(self.graph, seed=self.sketch)
-            if self.graph.num_features > signal.shape[1]:
-                self.notes.append(
-                    f"{self.graph.num_features:,} features projected to {signal.shape[1]}"
-                )
-            low, one, two = neighbour_features(self.operator, signal, self.rows)
-            own = signal[self.rows].astype(np.float64)
-            self.signal = signal
-            self.blocks |= {"own": own, "average": low, "mean": one, "two": two}
-        self.blocks["structure"] = structure(
-            self.operator,
-            self.rows,
-            seed=self.sketch,
-            max_edges=QUICK_SKETCHED if self.quick else MAX_SKETCHED,
-        )
 
     def _draw(self) -> tuple[Nodes, NeighbourLabels]:
         fold = stratified_folds(self.labels, folds=FOLDS, rng=self.rng)
-        counted = NeighbourLabels.count(
-            self.operator, self.rows, self.graph.labels, fold, num_classes=self.num_classes
-        )
-        return fold, counted
+        return fold, self._count(fold)
+
+    @abstractmethod
+    def _blocks(self) -> dict[str, Floats]:
+        """Return own, average, mean, two (with features) and structure, (n, D) each."""
+
+    @abstractmethod
+    def _count(self, fold: Nodes) -> NeighbourLabels:
+        """Return the labels of neighbours, apart for each fold."""
+
+    @abstractmethod
+    def near(self) -> tuple[sp.csr_array, NDArray[np.float32]]:
+        """Return the edges from the sample to M nodes, (n, M), and their features, (M, D)."""
 
     # --- settings -----------------------------------------------------------------------------
 
@@ -184,3 +179,79 @@ class ProbeColumns:
         """Class shares of the training folds, (C,)."""
         counts = np.bincount(self.labels[fold != test], minlength=self.num_classes)
         return np.asarray(counts / max(counts.sum(), 1), dtype=np.float64)
+
+
+class GraphColumns(ProbeColumns):
+    """The columns of a graph in memory.
+
+    Parameters
+    ----------
+    graph, labelled
+        The graph and its labelled nodes.
+    seed
+        Of the sample, the folds and the sketches.
+    quick
+        Use at most 2,000 nodes and draw the folds once.
+    max_nodes
+        Use at most so many nodes.
+    """
+
+    def __init__(
+        self, graph: Graph, labelled: Nodes, seed: int, quick: bool, max_nodes: int
+    ) -> None:
+        self.graph = graph
+        rng = np.random.default_rng([SECRET, seed])
+        notes: list[str] = []
+        limit = min(max_nodes, QUICK_NODES) if quick else max_nodes
+        self.rows = labelled
+        score = score_for(graph.labels)
+        if labelled.size > limit:
+            notes.append(drawn_note(limit, labelled.size))
+            self.rows = _draw_nodes(graph.labels, labelled, limit, score, rng)
+        super().__init__(
+            graph.labels[self.rows],
+            num_classes=graph.num_classes,
+            present=np.unique(graph.labels[labelled]),
+            score=score,
+            seed=seed,
+            quick=quick,
+            rng=rng,
+            notes=notes,
+        )
+
+    def _blocks(self) -> dict[str, Floats]:
+        self.operator = Operator.of(self.graph)
+        blocks: dict[str, Floats] = {}
+        if has_features(self.graph):
+            self.signal = own_signal(self.graph, seed=self.sketch)
+            if self.graph.num_features > self.signal.shape[1]:
+                self.notes.append(projected_note(self.graph.num_features, self.signal.shape[1]))
+            low, one, two = neighbour_features(self.operator, self.signal, self.rows)
+            own = self.signal[self.rows].astype(np.float64)
+            blocks |= {"own": own, "average": low, "mean": one, "two": two}
+        blocks["structure"] = structure(
+            self.operator,
+            self.rows,
+            seed=self.sketch,
+            max_edges=QUICK_SKETCHED if self.quick else MAX_SKETCHED,
+        )
+        return blocks
+
+    def _count(self, fold: Nodes) -> NeighbourLabels:
+        return NeighbourLabels.count(
+            self.operator, self.rows, self.graph.labels, fold, num_classes=self.num_classes
+        )
+
+    def near(self) -> tuple[sp.csr_array, NDArray[np.float32]]:
+        """Return the edges from the sample to all nodes, (n, N), and the own features of those."""
+        return self.operator.adjacency[self.rows], self.signal
+
+
+def drawn_note(drawn: int, labelled: int) -> str:
+    """Say that the probe looks at some of the labelled nodes."""
+    return f"{drawn:,} of {labelled:,} labelled nodes, drawn at random"
+
+
+def projected_note(features: int, columns: int) -> str:
+    """Say that features were projected."""
+    return f"{features:,} features projected to {columns}"

@@ -1,0 +1,209 @@
+"""Feature columns of a node table as numbers that the engine computes, encoded as in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from heterophily.data.encode.category_column import CategoryColumn
+from heterophily.data.encode.encoder import Encoder
+from heterophily.data.encode.number_column import NumberColumn
+from heterophily.data.encode.scaling import _FARTHEST, LIMIT
+from heterophily.data.warehouse.connect import engine_errors, load_ibis
+from heterophily.data.warehouse.graph import WarehouseGraph
+from heterophily.data.wording import listed
+
+SAMPLED = 20_000
+"""Rows of the node table that travel, from which the encoder learns."""
+
+CHUNK = 64
+"""Columns that one query works on."""
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnSums:
+    """Sums over all nodes for each feature, (F,) each."""
+
+    mean: Floats
+    square: Floats
+    smallest: Floats
+    filled: NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class EngineFeatures:
+    """The features of all nodes as a query: columns ``id``, ``f0``, ``f1``, ..."""
+
+    graph: WarehouseGraph
+    table: Any
+    names: tuple[str, ...]
+    remarks: tuple[str, ...]
+
+    @property
+    def width(self) -> int:
+        """Number of features F."""
+        return len(self.names)
+
+    def chunks(self) -> Iterator[list[str]]:
+        """Give the names of the columns, some at a time."""
+        columns = [f"f{number}" for number in range(self.width)]
+        for at in range(0, self.width, CHUNK):
+            yield columns[at : at + CHUNK]
+
+    @cached_property
+    def sums(self) -> ColumnSums:
+        """Sums over all nodes."""
+        found: dict[str, list[float]] = {"mean": [], "square": [], "least": [], "filled": []}
+        for columns in self.chunks():
+            table = self.table
+            asked: dict[str, Any] = {}
+            for name in columns:
+                asked |= {
+                    f"mean_{name}": table[name].mean(),
+                    f"square_{name}": (table[name] * table[name]).mean(),
+                    f"least_{name}": table[name].min(),
+                    f"filled_{name}": table.count(where=table[name] != 0.0),
+                }
+            row = self.graph.one(table.agg(**asked), "sums over features")
+            for kind, values in found.items():
+                values += [float(row[f"{kind}_{name}"]) for name in columns]
+        return ColumnSums(
+            np.array(found["mean"]),
+            np.array(found["square"]),
+            np.array(found["least"]),
+            np.array(found["filled"]).astype(np.int64),
+        )
+
+    def with_unit_rows(self) -> EngineFeatures:
+        """Return the features with every row divided by its length."""
+        columns = [f"f{number}" for number in range(self.width)]
+        squares = [self.table[name] * self.table[name] for name in columns]
+        table = self.table.mutate(length=balanced(squares).sqrt())
+        ibis = load_ibis()
+        inverse = ibis.cases((table.length > 0.0, 1.0 / table.length), else_=0.0)
+        table = table.mutate(inverse=inverse)
+        table = table.select("id", **{name: table[name] * table.inverse for name in columns})
+        return replace(self, table=table)
+
+    def sample(self, limit: int, *, seed: int) -> Floats:
+        """Return the features of some nodes, drawn at random, (n, F)."""
+        drawn = drawn_rows(self.graph, self.table, limit, seed=seed)
+        found = self.graph.ask(drawn, "drawing rows of features")
+        return np.stack([found[f"f{k}"].astype(np.float64) for k in range(self.width)], axis=1)
+
+
+def balanced(terms: list[Any]) -> Any:
+    """Return the sum of many expressions as a balanced tree: long chains overflow the stack."""
+    while len(terms) > 1:
+        pairs = zip(terms[::2], terms[1::2], strict=False)
+        terms = [a + b for a, b in pairs] + (terms[-1:] if len(terms) % 2 else [])
+    return terms[0]
+
+
+def drawn_rows(graph: WarehouseGraph, table: Any, limit: int, *, seed: int) -> Any:
+    """Return the query of ``limit`` rows of a table with a column ``id``, drawn at random.
+
+    By a hash of seed and id, so that the same seed draws the same rows; where ibis has no hash for
+    an engine, by its random numbers.
+    """
+    ibis = load_ibis()
+    text = ibis.literal(f"{seed}:") + table.id.cast("string")
+    drawn = table.order_by(text.hash(), table.id).limit(limit)
+    try:
+        graph.connection.compile(drawn)
+    except Exception:
+        drawn = table.order_by(ibis.random()).limit(limit)
+    return drawn
+
+
+def engine_features(
+    graph: WarehouseGraph, *, kinds: Mapping[str, str] | None = None, encode: bool = True
+) -> EngineFeatures | None:
+    """Learn from some rows how columns become features, and let the engine compute them.
+
+    None where no column does. Dates, texts and categories of over 100 levels are left out, and
+    numbers that are stored as text.
+    """
+    if not graph.feature_columns:
+        return None
+    names = graph.feature_columns
+    nodes = graph.nodes.select("id", *(f"x{k}" for k in range(len(names))))
+    drawn = drawn_rows(graph, nodes, SAMPLED, seed=0)
+    with engine_errors(f"{graph.name}: drawing rows of the node table"):
+        rows: pa.Table = graph.connection.to_pyarrow(drawn)
+    cells = {name: rows.column(f"x{number}") for number, name in enumerate(names)}
+    given = dict(kinds or {}) if encode else dict.fromkeys(names, "raw")
+    encoder, _ = Encoder.fit(cells, kinds=given)
+    found: dict[str, Any] = {}
+    left_out: list[str] = []
+    for column in encoder.columns:
+        cell = graph.nodes[f"x{names.index(column.name)}"]
+        write = _WRITERS.get(type(column))
+        made = None if write is None else write(column, cell)
+        if made is None:
+            left_out.append(column.name)
+            continue
+        found |= dict(zip(column.feature_names, made, strict=True))
+    remarks = []
+    if left_out:
+        remarks.append(
+            f"columns that the engine does not turn into numbers are left out: {listed(left_out)}"
+        )
+    if graph.num_nodes > rows.num_rows:
+        remarks.append(f"columns were scaled by {rows.num_rows:,} rows, drawn at random")
+    if not found:
+        return None
+    table = graph.nodes.select(
+        "id", **{f"f{number}": value for number, value in enumerate(found.values())}
+    )
+    return EngineFeatures(graph, table, tuple(found), tuple(remarks))
+
+
+def _number(column: NumberColumn, cell: Any) -> list[Any] | None:
+    """Write a column of numbers as :class:`NumberColumn` encodes it."""
+    ibis = load_ibis()
+    kind = cell.type()
+    if not (kind.is_numeric() or kind.is_boolean()):
+        return None
+    value = cell.cast("int8").cast("float64") if kind.is_boolean() else cell.cast("float64")
+    is_missing = value.isnull() | (value.isnan() if kind.is_floating() else False)
+    if column.kind == "number":
+        z = (value - column.center) / column.spread
+        z = ibis.greatest(ibis.least(z, _FARTHEST), -_FARTHEST)
+        part = z / LIMIT
+        value = (z / (1.0 + part * part).sqrt()).cast("float32").cast("float64")
+    made = [ibis.cases((is_missing, 0.0), else_=value).cast("float64")]
+    return made + ([_indicator(is_missing)] if column.missing > 0 else [])
+
+
+def _category(column: CategoryColumn, cell: Any) -> list[Any] | None:
+    """Write a column of levels as :class:`CategoryColumn` encodes it."""
+    kind = cell.type()
+    if column.width or kind.is_floating():
+        return None
+    word = cell.cast("string")
+    if kind.is_string():
+        word = word.strip()
+    is_missing = word.isnull() | (word == "")
+    made = [_indicator((word == level).fill_null(False)) for level in column.levels]
+    if column.has_other:
+        made.append(_indicator(~word.isin(column.levels) & ~is_missing))
+    return made + ([_indicator(is_missing)] if column.missing > 0 else [])
+
+
+def _indicator(condition: Any) -> Any:
+    return load_ibis().cases((condition, 1.0), else_=0.0).cast("float64")
+
+
+_WRITERS: dict[type, Callable[[Any, Any], list[Any] | None]] = {
+    NumberColumn: _number,
+    CategoryColumn: _category,
+}
