@@ -1,12 +1,14 @@
 # ruff: noqa: E501  (SQL)
-"""Metrics of graphs on disk beside a DuckDB script: CPU seconds, peak memory, ratio, in one run.
+"""Label metrics from tables beside DuckDB: CPU seconds, wall seconds, peak memory, in one run.
 
-    python benchmarks/scale.py --edges 1e6 1e7 --folder FOLDER
-    python benchmarks/scale.py --edges 1e9 --degrees power-law --memory 4GB --no-rival --folder FOLDER
+    python benchmarks/scale.py --edges 1e6 1e7 1e8 --folder FOLDER
+    python benchmarks/scale.py --edges 1e9 --memory 4GB --no-rival --folder FOLDER --record results/scale.jsonl
+    python benchmarks/scale.py --plot docs/images/scale-curve.svg --record results/scale.jsonl
 
-Each step is a process of its own. Ours reads Parquet, removes duplicates and loops, writes the graph
-on disk and counts; DuckDB reads the same files, removes the same and counts class pairs, node homophily
-and aggregation homophily. Both must agree. The files are removed at the end.
+Each step is a process of its own. Ours reads Parquet, leaves duplicates and loops out and counts; DuckDB reads
+the same files, leaves out the same and counts class pairs, node homophily and aggregation homophily, by two
+scripts (edges without duplicates as a table, or never stored) of which the faster counts. All must agree. The
+files are removed at the end.
 """
 
 from __future__ import annotations
@@ -22,10 +24,10 @@ from pathlib import Path
 
 OURS = """
 import json, sys
-from heterophily.data.disk.graph import DiskGraph
 from heterophily.metrics.catalog import compute_metrics
-from heterophily.metrics.collect.disk import disk_statistics
-counted = disk_statistics(DiskGraph.open(sys.argv[1]))
+from heterophily.metrics.collect.tables import table_statistics
+folder, memory = sys.argv[1:]
+counted = table_statistics(folder + "/edges.parquet", folder + "/nodes.parquet", memory=memory, scratch=folder)
 values = compute_metrics(counted).values
 print(json.dumps({"edges": counted.num_edges, "consistent": counted.consistent[0],
                   "matching": int(counted.class_pairs.trace()) // 2, "node": values["node_homophily"]}))
@@ -33,15 +35,20 @@ print(json.dumps({"edges": counted.num_edges, "consistent": counted.consistent[0
 RIVAL = """
 import json, sys
 import duckdb, numpy as np
-folder, memory, classes = sys.argv[1], sys.argv[2], int(sys.argv[3])
+folder, memory, classes, is_stored = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4] == "stored"
 db = duckdb.connect(config={"memory_limit": memory, "temp_directory": folder + "/spill", "threads": 2})
 db.execute("SET preserve_insertion_order = false")
 db.execute(f"CREATE TABLE nodes AS SELECT id, y FROM read_parquet('{folder}/nodes.parquet')")
-db.execute(f\"\"\"CREATE TABLE e AS SELECT DISTINCT least(source, target) AS a, greatest(source, target) AS b
-    FROM read_parquet('{folder}/edges.parquet') WHERE source <> target\"\"\")
+e = f\"\"\"(SELECT DISTINCT least(source, target) AS a, greatest(source, target) AS b
+    FROM read_parquet('{folder}/edges.parquet') WHERE source <> target)\"\"\"
+if is_stored:
+    db.execute(f"CREATE TABLE e AS {e}")
+    both = "SELECT a AS v, b AS u FROM e UNION ALL SELECT b, a FROM e"
+else:
+    both = f"SELECT unnest([a, b]) AS v, unnest([b, a]) AS u FROM {e}"
 counts = ", ".join(f"count(*) FILTER (WHERE n.y = {k}) AS c{k}" for k in range(classes))
 db.execute(f\"\"\"CREATE TABLE m AS SELECT v, {counts}, count(*) AS d
-    FROM (SELECT a AS v, b AS u FROM e UNION ALL SELECT b, a FROM e) JOIN nodes n ON n.id = u GROUP BY v\"\"\")
+    FROM ({both}) JOIN nodes n ON n.id = u GROUP BY v\"\"\")
 own = "CASE y " + " ".join(f"WHEN {k} THEN c{k}" for k in range(classes)) + " END"
 sums = ", ".join(f"sum((coalesce(c{k}, 0) + (y = {k})::INT) / (coalesce(d, 0) + 1.0))" for k in range(classes))
 rows = db.execute(f\"\"\"SELECT y, count(*), sum({own}), sum({own} / d), count(d), {sums}
@@ -53,7 +60,7 @@ dot = "CASE y " + " ".join(
     for k in range(classes)).replace("np.float64(", "(") + " END"
 consistent = db.execute(f\"\"\"SELECT count(*) FROM nodes LEFT JOIN m ON id = v
     WHERE ({dot}) / (coalesce(d, 0) + 1.0) >= -1e-10\"\"\").fetchone()[0]
-edges = db.execute("SELECT count(*) FROM e").fetchone()[0]
+edges = int(db.execute("SELECT sum(d) FROM m").fetchone()[0]) // 2
 print(json.dumps({"edges": edges, "consistent": consistent, "matching": int(sum(r[2] or 0 for r in rows)) // 2,
                   "node": sum(r[3] or 0 for r in rows) / sum(r[4] for r in rows)}))
 """
@@ -86,49 +93,89 @@ def last_line(step: dict[str, object]) -> dict[str, float]:
 
 def run(edges: int, given: argparse.Namespace) -> dict[str, object]:
     """Measure one size."""
-    folder, disk = given.folder / f"scale-{edges}", given.folder / f"scale-{edges}.disk"
-    shutil.rmtree(disk, ignore_errors=True)
+    folder = given.folder / f"scale-{edges}-{given.degrees}"
     tool = [sys.executable, "-m", "heterophily.cli.app"]
     nodes = ["--nodes", str(max(edges // 10 // 5, 10)), "--classes", "5", "--degree", "20"]
     drawn = [*nodes, "--homophily", "0.3", "--base", "none", "--degrees", given.degrees]
-    tables = ["--edges", str(folder / "edges.parquet"), "--nodes", str(folder / "nodes.parquet")]
     steps = {
         "generate": [*tool, "generate", str(folder), "--stream", *drawn],
-        "convert": [*tool, "convert", *tables, "--out", str(disk), "--memory", given.memory],
-        "count": [sys.executable, "-c", OURS, str(disk)],
+        "ours": [sys.executable, "-c", OURS, str(folder), given.memory],
     }
     if not given.no_rival:
-        steps["duckdb"] = [sys.executable, "-c", RIVAL, str(folder), given.rival_memory, "5"]
-    found: dict[str, object] = {"edges": edges, "degrees": given.degrees, "memory": given.memory}
+        for way in ("stored", "streamed"):
+            steps[f"duckdb {way}"] = [
+                *[sys.executable, "-c", RIVAL, str(folder)],
+                *[given.rival_memory, "5", way],
+            ]
     try:
         told = {name: measured(command) for name, command in steps.items()}
     finally:
-        for path in (folder, disk):
-            shutil.rmtree(path, ignore_errors=True)
-    ours = last_line(told["count"])
-    if "duckdb" in told:
-        theirs = last_line(told["duckdb"])
+        shutil.rmtree(folder, ignore_errors=True)
+    ours = last_line(told["ours"])
+    rivals = [name for name in told if name.startswith("duckdb")]
+    for name in rivals:
+        theirs = last_line(told[name])
         same = all(ours[key] == theirs[key] for key in ("edges", "consistent", "matching"))
         if not same or abs(ours["node"] - theirs["node"]) > 1e-9:
-            raise SystemExit(f"ours {ours}, DuckDB {theirs}")
-        cost = float(str(told["convert"]["cpu_seconds"])) + float(str(told["count"]["cpu_seconds"]))
-        found["cpu_ratio"] = round(float(str(told["duckdb"]["cpu_seconds"])) / cost, 2)
+            raise SystemExit(f"ours {ours}, {name} {theirs}")
+    found: dict[str, object] = {"edges": edges, "degrees": given.degrees, "memory": given.memory}
+    for kind in ("cpu", "wall") if rivals else ():
+        best = min(float(str(told[name][f"{kind}_seconds"])) for name in rivals)
+        found[f"{kind}_ratio"] = round(best / float(str(told["ours"][f"{kind}_seconds"])), 2)
     for name, values in told.items():
         found[name] = {key: value for key, value in values.items() if key != "text"}
     return {**found, "counted": ours}
+
+
+def plot(record: Path, picture: Path) -> None:
+    """Draw CPU seconds and peak memory against edges; the last record of a size counts."""
+    import matplotlib as mpl
+
+    mpl.use("agg")
+    import matplotlib.pyplot as plt
+
+    rows = [json.loads(line) for line in record.read_text("utf-8").splitlines()]
+    kept = {(row["degrees"], row["edges"]): row for row in rows}
+    figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
+    for degrees, marker in (("uniform", "o"), ("power-law", "s")):
+        of = [kept[key] for key in sorted(kept) if key[0] == degrees]
+        for axis, key in zip(axes, ("cpu_seconds", "peak_gb"), strict=True):
+            sizes, values = [row["edges"] for row in of], [row["ours"][key] for row in of]
+            axis.plot(sizes, values, marker=marker, label=f"heterophily, {degrees} degrees")
+    of = [row for row in kept.values() if "duckdb stored" in row and row["degrees"] == "uniform"]
+    for axis, key in zip(axes, ("cpu_seconds", "peak_gb"), strict=True):
+        best = [min(row[f"duckdb {way}"][key] for way in ("stored", "streamed")) for row in of]
+        axis.plot([row["edges"] for row in of], best, "k--^", label="DuckDB, uniform degrees")
+        axis.set(xscale="log", yscale="log", xlabel="edges")
+        axis.grid(alpha=0.3)
+    axes[0].set_ylabel("CPU seconds, start of Python included")
+    axes[1].set_ylabel("peak memory, GB")
+    axes[0].legend()
+    figure.savefig(picture, dpi=120)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--edges", type=float, nargs="+", default=[1e6, 1e7])
     parser.add_argument("--degrees", default="uniform", choices=["uniform", "power-law"])
-    parser.add_argument("--memory", default="1500MB", help="of our conversion")
+    parser.add_argument("--memory", default="1500MB", help="limit of ours")
     parser.add_argument("--rival-memory", default="8GB", help="limit of DuckDB")
     parser.add_argument("--no-rival", action="store_true")
     parser.add_argument("--folder", type=Path, default=Path())
+    parser.add_argument("--record", type=Path, help="add a line for each size to this file")
+    parser.add_argument(
+        "--plot", type=Path, help="draw the record as this picture, measure nothing"
+    )
     given = parser.parse_args()
+    if given.plot is not None:
+        plot(given.record, given.plot)
+        return
     for edges in given.edges:
-        print(json.dumps(run(int(edges), given)), flush=True)
+        line = json.dumps(run(int(edges), given))
+        print(line, flush=True)
+        if given.record is not None:
+            with open(given.record, "a", encoding="utf-8") as stream:
+                stream.write(line + "\n")
 
 
 if __name__ == "__main__":

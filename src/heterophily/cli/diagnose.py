@@ -47,10 +47,11 @@ def diagnose(
     """Say whether the heterophily of a graph is harmful: verdict, metrics, probe, what to run."""
     if report is not None and no_report:
         raise InputError("--report and --no-report contradict each other; pass one of them")
-    if graph.kind == "disk":
-        from heterophily.cli.disk import diagnose_on_disk
+    if graph.kind in ("disk", "tables"):
+        from heterophily.cli.disk import diagnose_on_disk, diagnose_tables
 
-        if diagnose_on_disk(graph, as_json=json):
+        too_large = diagnose_on_disk if graph.kind == "disk" else diagnose_tables
+        if too_large(graph, as_json=json):
             return
     opened = graph.open()
     if not json:

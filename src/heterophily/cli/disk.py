@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,8 +14,10 @@ from heterophily.errors import InputError
 
 if TYPE_CHECKING:
     from heterophily.data.disk.graph import DiskGraph
+    from heterophily.metrics.statistics import LabelStatistics
 
 _NOT_KEPT = {"weight": "--weight", "edge_type": "--edge-type", "self_loops": "--self-loops"}
+_BYTES_OF_AN_EDGE, _BYTES_OF_A_NODE = 64, 48  # while tables are read into memory
 _EVERY = 0.5  # seconds between two lines of progress
 
 
@@ -54,9 +58,7 @@ def open_on_disk(source: GraphSource, out: Path, *, dtype: str = "float32") -> D
     """Convert the tables that a command line names; progress goes to the terminal."""
     from heterophily.data.disk.convert.convert import convert_tables
 
-    for key, word in _NOT_KEPT.items():
-        if getattr(source, key) not in (None, "remove"):
-            raise InputError(f"{word}: a graph on disk has neither weights, types nor self loops")
+    _refuse_not_kept(source)
     return convert_tables(
         source.edges or "",
         source.nodes,
@@ -77,6 +79,12 @@ def open_on_disk(source: GraphSource, out: Path, *, dtype: str = "float32") -> D
         memory=source.memory,
         tell=ProgressLine() if sys.stderr.isatty() else None,
     )
+
+
+def _refuse_not_kept(source: GraphSource) -> None:
+    for key, word in _NOT_KEPT.items():
+        if getattr(source, key) not in (None, "remove"):
+            raise InputError(f"{word}: a graph on disk has neither weights, types nor self loops")
 
 
 class ProgressLine:
@@ -100,33 +108,91 @@ class ProgressLine:
 def diagnose_on_disk(source: GraphSource, *, as_json: bool) -> bool:
     """Show the metrics of a graph on disk that memory cannot hold; False: it fits memory."""
     from heterophily.data.disk.graph import DiskGraph
-    from heterophily.data.memory import as_bytes, limit
 
     disk = DiskGraph.open(source.graph or "")
-    most = limit() if source.memory is None else as_bytes(source.memory)
+    most = _most(source)
     if disk.bytes_in_memory <= most:
         return False
-    from heterophily.metrics.catalog import METRICS, compute_metrics
     from heterophily.metrics.collect.disk import disk_statistics
 
-    counted = disk_statistics(disk)
+    _show(disk_statistics(disk), _too_large(disk.bytes_in_memory, most), as_json=as_json)
+    return True
+
+
+def diagnose_tables(source: GraphSource, *, as_json: bool) -> bool:
+    """Show the metrics of tables that memory cannot hold; False: they fit memory."""
+    from heterophily.data.disk.convert.nodes import table_of
+    from heterophily.metrics.collect.disk import disk_statistics
+    from heterophily.metrics.collect.tables import NeedsConversionError, table_statistics
+
+    if source.edges is None or source.nodes is None:
+        return False
+    files = [Path(source.edges), Path(source.nodes)]
+    most = _most(source)
+    if any(not file.is_file() or file.suffix not in (".parquet", ".csv", ".tsv") for file in files):
+        return False
+    rows = [table_of(file, source.delimiter, source.has_header).num_rows for file in files]
+    needed = _BYTES_OF_AN_EDGE * rows[0] + _BYTES_OF_A_NODE * rows[1]
+    if needed <= most:
+        return False
+    _refuse_not_kept(source)
+    try:
+        counted = table_statistics(
+            source.edges,
+            source.nodes,
+            source=source.source,
+            target=source.target,
+            node_id=source.node_id,
+            label=source.label,
+            split=source.split,
+            features=source.features,
+            ignore=source.ignore,
+            labels_are_classes=source.labels_are_classes,
+            delimiter=source.delimiter,
+            has_header=source.has_header,
+            is_directed=source.direction == "keep",
+            memory=most,
+            tell=ProgressLine() if sys.stderr.isatty() else None,
+        )
+    except NeedsConversionError as error:
+        if not as_json:
+            print(f"{error}: the tables are converted to a graph on disk first.")
+        with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR") or ".") as folder:
+            counted = disk_statistics(open_on_disk(source, Path(folder) / f"{files[0].stem}.disk"))
+    _show(counted, _too_large(needed, most), as_json=as_json)
+    return True
+
+
+def _most(source: GraphSource) -> int:
+    from heterophily.data.memory import as_bytes, limit
+
+    return limit() if source.memory is None else as_bytes(source.memory)
+
+
+def _too_large(needed: int, most: int) -> str:
+    return (
+        f"The graph needs about {needed / 2**30:,.1f} GB in memory, the limit is "
+        f"{most / 2**30:,.1f} GB: its metrics were counted on disk. There is no verdict, as the "
+        "probe needs the graph in memory."
+    )
+
+
+def _show(counted: LabelStatistics, why: str, *, as_json: bool) -> None:
+    from heterophily.metrics.catalog import METRICS, compute_metrics
+
     found = compute_metrics(counted)
     if as_json:
         import json
 
-        graph = {"name": disk.name, "nodes": disk.num_nodes, "edges": disk.num_edges}
+        graph = {"name": counted.name, "nodes": counted.num_nodes, "edges": counted.num_edges}
         print(json.dumps({"graph": graph, "metrics": found.values, "probe": None}))
-        return True
+        return
     print(
-        f"{disk.name}: {disk.num_nodes:,} nodes, {disk.num_edges:,} edges, {disk.num_classes} "
-        f"classes, {counted.num_labelled:,} labelled nodes, {counted.isolated:,} without edges"
+        f"{counted.name}: {counted.num_nodes:,} nodes, {counted.num_edges:,} edges, "
+        f"{counted.num_classes} classes, {counted.num_labelled:,} labelled nodes, "
+        f"{counted.isolated:,} without edges"
     )
-    print(
-        f"The graph needs about {disk.bytes_in_memory / 2**30:,.1f} GB in memory, the limit is "
-        f"{most / 2**30:,.1f} GB: its metrics were counted on disk. There is no verdict, as the "
-        "probe needs the graph in memory."
-    )
+    print(why)
     for name, value in found.values.items():
         if value is not None:
             print(f"  {METRICS[name].title:36} {value:8.4f}")
-    return True

@@ -108,7 +108,7 @@ def scatter_edges(
     if function is None:
         return _scatter_numpy(source, target, buckets, ways, room, offsets)
     kind = np.int32 if source.dtype.itemsize == target.dtype.itemsize == 4 else np.int64
-    ends = [_as_signed(end, kind) for end in (source, target)]
+    ends = [as_signed(end, kind) for end in (source, target)]
     struct = _Scatter(
         count=ends[0].size,
         num_nodes=buckets.num_nodes,
@@ -126,7 +126,7 @@ def scatter_edges(
     return Scattered(room[: offsets[-1]], offsets, struct.num_loops, struct.first_bad)
 
 
-def _as_signed(values: NDArray[Any], kind: Any) -> NDArray[Any]:
+def as_signed(values: NDArray[Any], kind: Any) -> NDArray[Any]:
     """Return contiguous integers of one width; the native side reads them without a sign."""
     if values.dtype.itemsize == np.dtype(kind).itemsize:
         return np.ascontiguousarray(values).view(kind)

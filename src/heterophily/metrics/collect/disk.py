@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from heterophily.data.disk.graph import DiskGraph, DiskPart
-from heterophily.metrics.collect.blocks import NodeBlock, collect_blocks
+from heterophily.metrics.collect.blocks import collect_blocks
 from heterophily.metrics.statistics import LabelStatistics
+from heterophily.native.node_sums import NodeBlock
 from heterophily.native.rows import compact_labels, count_row_labels
 
 _ROWS, _ENTRIES = 1 << 19, 1 << 24  # of a block, at most (one row may have more entries)

@@ -43,7 +43,7 @@ class Budget:
     def of(cls, memory: int, threads: int) -> Budget:
         """Divide so much memory."""
         return cls(
-            run_rows=min(max(memory // 160, 1 << 16), 1 << 25),
+            run_rows=min(max(memory // 160, 1 << 16), 1 << 21),  # more gain nothing
             sorted_keys=max(memory // (48 * threads), 1 << 16),
             part_keys=min(max(memory // 64, 1 << 16), 1 << 26),
         )

@@ -50,50 +50,15 @@ class NodeWriter:
             return None
         before = self.workspace.done("labels")
         if before is None:
-            labels, names = self._classes(self.columns.label)
+            labels, names = read_classes(
+                self.table, self.columns.label, self.num_nodes, self.labels_are_classes
+            )
             path = self.workspace.target / LABELS_FILE
             with atomic_path(path) as temporary, HashedFile(temporary) as file:
                 file.write(labels)
             before = {"sha256": file.sha256, "names": names}
             self.workspace.note("labels", before)
         return FileEntry(LABELS_FILE, before["sha256"]), tuple(before["names"])
-
-    def _classes(self, column: str) -> tuple[NDArray[np.int32], tuple[str, ...]]:
-        words: dict[str | None, int] = {}
-        codes = np.empty(self.num_nodes, "<i4")
-        at = 0
-        for batch in self.table.batches([column]):
-            cells = batch.column(0)
-            if not pa.types.is_string(cells.type):
-                cells = _whole(cells).cast(pa.string())
-            coded = pc.dictionary_encode(cells, null_encoding="encode")
-            table = [words.setdefault(word, len(words)) for word in coded.dictionary.to_pylist()]
-            places = coded.indices.to_numpy(zero_copy_only=False)
-            codes[at : at + places.size] = np.array(table, np.int32)[places]
-            at += places.size
-            if len(words) > 1_000_000:
-                raise InputError(
-                    f"{self.table.path.name}, column {short(column)}: over a million different "
-                    "labels; name the column of the classes with --label"
-                )
-        real = [word for word in words if word]
-        renumber = np.full(len(words), -1, np.int64)
-        renumber[[words[word] for word in real]] = np.arange(len(real))
-        # Every word once, after some of the nodes: enough to tell classes from other numbers.
-        every = -(-self.num_nodes // _LOOKED_AT)
-        some = np.concatenate([renumber[codes[::every]], np.arange(len(real))])
-        found = encode_words(
-            real,
-            some,
-            cell=lambda node: f"{self.table.path.name}, data row {node * every + 1}",
-            place=f"{self.table.path.name}, column {short(column)}",
-            labels_are_classes=self.labels_are_classes,
-        )
-        class_of = np.full(len(words), -1, "<i4")
-        class_of[[words[word] for word in real]] = found.labels[some.size - len(real) :]
-        for at in range(0, codes.size, BATCH):
-            codes[at : at + BATCH] = class_of[codes[at : at + BATCH]]
-        return codes, found.names
 
     def write_ids(self) -> FileEntry:
         """Write the original ids in the order of the nodes."""
@@ -187,6 +152,45 @@ class NodeWriter:
             at += batch.num_rows
         table = pa.Table.from_batches(pieces)
         return {name: table.column(name) for name in table.column_names}
+
+
+def read_classes(
+    table: BigTable, column: str, num_nodes: int, labels_are_classes: bool
+) -> tuple[NDArray[np.int32], tuple[str, ...]]:
+    """Return the class of every node, (N,), or -1, and the names of the classes."""
+    words: dict[str | None, int] = {}
+    codes = np.empty(num_nodes, "<i4")
+    at = 0
+    for batch in table.batches([column]):
+        coded = pc.dictionary_encode(_whole(batch.column(0)), null_encoding="encode")
+        found = coded.dictionary.cast(pa.string()).to_pylist()
+        places = coded.indices.to_numpy(zero_copy_only=False)
+        numbers = np.array([words.setdefault(word, len(words)) for word in found], np.int32)
+        np.take(numbers, places, out=codes[at : at + places.size])
+        at += places.size
+        if len(words) > 1_000_000:
+            raise InputError(
+                f"{table.path.name}, column {short(column)}: over a million different labels; "
+                "name the column of the classes with --label"
+            )
+    real = [word for word in words if word]
+    renumber = np.full(len(words), -1, np.int64)
+    renumber[[words[word] for word in real]] = np.arange(len(real))
+    # Every word once, after some of the nodes: enough to tell classes from other numbers.
+    every = -(-num_nodes // _LOOKED_AT)
+    some = np.concatenate([renumber[codes[::every]], np.arange(len(real))])
+    encoded = encode_words(
+        real,
+        some,
+        cell=lambda node: f"{table.path.name}, data row {node * every + 1}",
+        place=f"{table.path.name}, column {short(column)}",
+        labels_are_classes=labels_are_classes,
+    )
+    class_of = np.full(len(words), -1, "<i4")
+    class_of[[words[word] for word in real]] = encoded.labels[some.size - len(real) :]
+    for at in range(0, codes.size, BATCH):
+        codes[at : at + BATCH] = class_of[codes[at : at + BATCH]]
+    return codes, encoded.names
 
 
 def _whole(cells: Any) -> Any:
