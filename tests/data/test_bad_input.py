@@ -70,6 +70,25 @@ RIGHT = {
     "labels with blanks": (
         ring(), nodes(lambda k: k % 9, label=lambda k: ("ok", "ok ", "fraud")[k % 3]),
         "labels that differ in blanks alone are one class: 'ok'"),
+    "labels NULL": (
+        ring(), nodes(lambda k: k % 9, label=lambda k: ("ok", "NULL", "fraud")[k % 3]),
+        "column 'label': 'NULL' taken for no label: 13 nodes"),
+    "Latin-1": (
+        ring(), nodes(lambda k: "Zürich" if k % 2 else "Genf").encode("latin-1"),
+        "n.csv: not UTF-8; read as Windows-1252, with words such as 'Zürich'"),
+    "Latin-1 far from the beginning": (
+        ring(), nodes(lambda k: "ab" * 9000 if k < 39 else "Zürich").encode("latin-1"),
+        "n.csv: not UTF-8; read as Windows-1252"),
+    "UTF-16": (ring(), nodes(lambda k: k % 9).encode("utf-16"), "n.csv: not UTF-8; read as UTF-16"),
+    "semicolons in a .csv": (
+        ring(delimiter=";"), nodes(lambda k: k % 9), "e.csv: columns separated by ';'"),
+    "no header above numbers": (
+        "\n".join(f"{k} {(k + 1) % ROWS}" for k in range(1, ROWS)) + "\n0 1\n",
+        nodes(lambda k: k % 9, ids=[str(k) for k in range(ROWS)]),
+        "e.csv: no header line, the first one holds numbers"),
+    "columns without names": (
+        ring(), nodes(lambda k: f"{k % 9},,", header="id,label,age,,"),
+        "ignored: '', 'Unnamed: 4'"),
 }  # fmt: skip
 
 
@@ -96,11 +115,18 @@ WRONG = {
         ring(), "id,label,age\n" + nodes(lambda k: k), r"n\.csv, line 2: it repeats the header"),
     "the header of the edges twice": (
         "source,target\n" + ring(), nodes(lambda k: k), r"e\.csv, line 2: it repeats the header"),
-    "Latin-1": (
-        ring(), nodes(lambda k: "Zürich" if k % 2 else "Genf").encode("latin-1"),
-        r"n\.csv, line 3 \(data row 2\): not UTF-8 text; save the file as UTF-8 .*; also line 5 "
-        r"\(data row 4\); line 7"),
-    "UTF-16": (ring(), nodes(lambda k: k).encode("utf-16"), "line 1: not UTF-8 text .*save"),
+    "Cyrillic, not in UTF-8": (
+        ring(), nodes(lambda k: "Москва" if k % 2 else "Omsk").encode("cp1251"),
+        r"n\.csv, line 3: not UTF-8 text \(byte 0xcc\); save the file as UTF-8"),
+    "a title above the header": (
+        ring(), "Export of May,,\n" + nodes(lambda k: k),
+        r"n\.csv, line 1: 'Export of May' stands alone .*; if it is a title, remove it"),
+    "a line of units below the header": (
+        ring(), nodes(lambda k: k, header="id,label,age\n,,years"),
+        r"line 2 .*, column 'id': empty id; .*; if it is a second header line, remove it"),
+    "one class and empty cells": (
+        ring(), nodes(lambda k: k, label=lambda k: "fraud" if k % 9 == 0 else ""),
+        "all labels are 'fraud'; .*; if the empty cells are a class too, write its name into them"),
     "a quote that is never closed": (
         ring(), nodes(lambda k: f'"{k}' if k == 5 else k), r'line 7: a quote \("\) is opened and'),
     "two columns of one name": (
@@ -109,8 +135,6 @@ WRONG = {
     "an id that is not unique": (
         ring(), nodes(lambda k: k % 9, ids=[f"n{k // 2}" for k in range(ROWS)]),
         r"line 3 .*, column 'id': node id 'n0' was already on line 2 .*keep one row per node"),
-    "semicolons in a .csv": (
-        ring(delimiter=";"), nodes(lambda k: k), r"pass delimiter=';' \(--delimiter\)"),
     "ids with leading zeros on one side": (
         ring([f"{k:03}" for k in range(ROWS)]), nodes(lambda k: k, ids=list(map(str, range(ROWS)))),
         r"line 2 .*, column 'source': node '000' is not in n\.csv"),

@@ -42,4 +42,4 @@ def test_a_file_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"no\.csv: no such file"):
         preview_nodes(tmp_path / "no.csv")
     with pytest.raises(InputError, match="unknown kind of table"):
-        preview_nodes(tmp_path / "a.xlsx")
+        preview_nodes(tmp_path / "a.docx")

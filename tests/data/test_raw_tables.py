@@ -237,3 +237,66 @@ def test_a_column_of_lists_in_parquet_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"n\.parquet, column 'tags' holds list"):
         read_tables(tmp_path / "e.csv", tmp_path / "n.parquet")
     assert read_tables(tmp_path / "e.csv", tmp_path / "n.parquet", ignore=["tags"]).num_nodes == 2
+
+
+def _files(folder: Path, edges: str, nodes: str) -> tuple[Path, Path]:
+    paths = (folder / "e.csv", folder / "n.csv")
+    for path, text in zip(paths, (edges, nodes), strict=True):
+        path.write_text(text, "utf-8")
+    return paths
+
+
+def test_ends_that_the_node_table_lacks_are_added_or_dropped(tmp_path: Path) -> None:
+    tables = _files(
+        tmp_path,
+        "source,target,weight\na,b,1\nb,x,2\nc,a,3\ny,x,4\n",
+        "id,label,age\na,u,1\nb,v,2\nc,u,9\n",
+    )
+    with pytest.raises(InputError, match=r"node 'x' is not in n\.csv; .*--unknown-ends"):
+        read_tables(*tables)
+    more = read_tables(*tables, unknown_ends="add")
+    assert more.node_ids.tolist() == ["a", "b", "c", "x", "y"]
+    assert more.labels.tolist() == [0, 1, 0, -1, -1]
+    assert np.asarray(more.features)[3:].tolist() == [[0.0], [0.0]]
+    fewer = read_tables(*tables, unknown_ends="drop")
+    assert (fewer.num_nodes, fewer.num_edges) == (3, 2)
+    assert fewer.adjacency.sum() == 2 * (1 + 3)
+    assert "e.csv: 2 edges dropped, an end is not in n.csv" in fewer.remarks
+
+
+def test_one_side_of_a_bipartite_graph_may_have_no_table(tmp_path: Path) -> None:
+    sales = "".join(f"u{k % 20},item {k % 7}\n" for k in range(60))
+    users = "".join(f"u{k},{'xy'[k % 2]},{k % 5}\n" for k in range(20))
+    tables = _files(tmp_path, "buyer,item\n" + sales, "user,label,age\n" + users)
+    with pytest.raises(InputError, match=r"only column 'buyer' holds ids .*--unknown-ends add"):
+        read_tables(*tables)
+    graph = read_tables(*tables, unknown_ends="add")
+    assert graph.num_nodes == 27
+    assert graph.is_labelled.sum() == 20
+
+
+def test_columns_of_edges_can_be_ignored(tmp_path: Path) -> None:
+    tables = _files(tmp_path, "source,target,weight\na,b,-1\nb,c,2\n", "id,label\na,u\nb,v\nc,u\n")
+    with pytest.raises(InputError, match=r"weight -1.0; .* ignore=\['weight'\] \(--ignore\)"):
+        read_tables(*tables)
+    assert not read_tables(*tables, ignore=["weight"]).is_weighted
+
+
+def test_json_lines_are_tables(tmp_path: Path) -> None:
+    rows = [f'{{"id": "n{k}", "label": "{"xy"[k % 2]}", "age": {k % 9}}}' for k in range(ROWS)]
+    rows[5] = '{"id": "n5", "label": "y"}'
+    (tmp_path / "n.jsonl").write_text("\n".join(rows))
+    ring = [f'{{"from": "n{k}", "to": "n{(k + 1) % ROWS}"}}' for k in range(ROWS)]
+    (tmp_path / "e.ndjson").write_text("\n".join(ring) + "\n")
+    graph = read_tables(tmp_path / "e.ndjson", tmp_path / "n.jsonl")
+    assert (graph.num_nodes, graph.num_edges) == (ROWS, ROWS)
+    assert graph.feature_names == ("age", "age: missing")
+    (tmp_path / "bad.jsonl").write_text('{"id": 1}\n{"id": ')
+    with pytest.raises(InputError, match=r"bad\.jsonl: no JSON lines .*one object"):
+        read_tables(tmp_path / "e.ndjson", tmp_path / "bad.jsonl")
+
+
+def test_labels_of_ends_are_offered(tmp_path: Path) -> None:
+    (tmp_path / "e.csv").write_text("payer,payer_fraud,payee,payee_fraud\na,0,b,1\nb,1,c,0\n")
+    (remark,) = read_tables(tmp_path / "e.csv").remarks
+    assert "label='fraud' (--label) takes 'payer_fraud' and 'payee_fraud'" in remark

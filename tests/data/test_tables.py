@@ -246,7 +246,6 @@ BAD_EDGES = {
     "\n\n": r"edges\.csv has no rows",
     "source,target\n": r"edges\.csv has a header but no rows",
     "source\na\n": r"one column 'source'; an edge table needs two id columns",
-    "source;target\na;b\n": r"line 1: one column 'source;target'.*delimiter=';'",
     "source,target\na,b\nb,c,d\n": r"line 3 \(data row 2\): 3 cells, expected 2",
     "source,target\na,b\n\nb\n": r"line 4 \(data row 2\): 1 cells, expected 2",
     "source,target\na,b\nb,\n": r"line 3 \(data row 2\), column 'target': empty id",
@@ -260,8 +259,8 @@ BAD_EDGES = {
     "source,target,weight\na,b,\n": r"line 2 \(data row 1\), column 'weight': empty cell",
     "source,target\na,a\nb,b\n": r"no edge is left; all 2 rows are self loops",
     'source,target\na,b\nb,"c\n': r"line 3: a quote \(\"\) is opened and never closed",
-    b"source,target\na,b\nb,\xe9\n": r"line 3 \(data row 2\): not UTF-8 text",
-    b"so\xffurce,target\na,b\n": r"line 1: not UTF-8 text \(byte 0xff\)",
+    b"source,target\na,b\nb,\x81\n": r"line 3: not UTF-8 text",
+    b"so\x81urce,target\na,b\n": r"line 1: not UTF-8 text \(byte 0x81\)",
     "source,target\na," + "b" * 2000 + "\n": r"line 2 \(data row 1\).*2,000 characters",
 }
 
@@ -293,7 +292,7 @@ BAD_NODES = {
     "a,x\nb,y\nc,x\na,y\n": r"line 1: the column name 'a' is also a node id",
     "id,label,split\na,x,train\nb,y,tset\nc,x,test\n": r"line 3 .* 'split': 'tset'",
     "id,label,split\na,x,train\nb,y,\nc,x,test\n": r"no node is in the validation set",
-    b"id,label\na,x\nb,caf\xe9\nc,x\n": r"line 3 \(data row 2\): not UTF-8 text",
+    b"id,label\na,x\nb,caf\x81\nc,x\n": r"line 3: not UTF-8 text",
 }
 
 
@@ -364,7 +363,7 @@ def test_missing_file_folder_and_unknown_suffix(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is a folder"):
         read_tables(tmp_path)
     (tmp_path / "edges.xlsx").write_text("x")
-    with pytest.raises(InputError, match=r"edges\.xlsx: unknown kind of table.*\.parquet"):
+    with pytest.raises(InputError, match=r"edges\.xlsx: spreadsheets are not read; save"):
         read_tables(tmp_path / "edges.xlsx")
 
 

@@ -101,7 +101,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             return _fail(OUT_OF_MEMORY)
         if not hasattr(error, "format_message"):  # a usage error of the command-line library
             raise
-        return _fail(f"{error.format_message()} (see heterophily --help)")
+        where = getattr(getattr(error, "ctx", None), "command_path", "heterophily")
+        return _fail(f"{error.format_message()} (see {where} --help)")
     return _stopped() if code == 130 else code if isinstance(code, int) else 0
 
 

@@ -83,7 +83,16 @@ def graph_source(
     features: Annotated[
         str | None, _more(help="Node columns to use: a,b,c.", show_default="all others")
     ] = None,
-    ignore: Annotated[str | None, _more(help="Node columns to leave out: a,b,c.")] = None,
+    ignore: Annotated[str | None, _more(help="Columns to leave out: a,b,c.")] = None,
+    unknown_ends: Annotated[
+        str | None,
+        _more(
+            metavar="add|drop",
+            help="Ends of edges that --nodes does not have: add them as nodes without features and "
+            "label, or drop their edges.",
+            show_default="refused",
+        ),
+    ] = None,
     columns: Annotated[
         list[str] | None,
         _more(
@@ -164,6 +173,7 @@ def graph_source(
         split=split,
         features=None if features is None else column_names(features),
         ignore=column_names(ignore or ""),
+        unknown_ends=unknown_ends or "refuse",  # type: ignore[arg-type]  # checked there
         columns=column_kinds(columns or []),
         encode=not no_encode,
         labels_are_classes=labels_are_classes,

@@ -22,6 +22,8 @@ NUMBER = re.compile(
 )
 _UNLABELLED = "leave the cell empty for an unlabelled node"
 _NO_VALUE = {"nan", "null", "none", "na", "n/a", "?", "-"}
+_NULL = {"null", "nan", "<na>", "#n/a", "\\n"}  # what databases and tables write for no value
+_DOUBTFUL = {"none", "na", "n/a", "?", "-", "--", "unknown", "unlabelled", "unlabeled", "missing"}
 _MOST_DIGITS = 300  # of a label that is read as a number; longer ones are names
 
 
@@ -80,6 +82,9 @@ def encode_words(
     ('9', '10')
     """
     values, codes, remarks = _without_blanks(values, codes, place)
+    if not labels_are_classes:
+        values, codes, told = _without_nulls(values, codes, place)
+        remarks += told
 
     def where(value: str) -> str:
         return cell(int(np.flatnonzero(codes == values.index(value))[0]))
@@ -183,6 +188,29 @@ def _without_blanks(
     if merged:
         remark += f"; labels that differ in blanks alone are one class: {listed(merged)}"
     return list(index), new[codes], (remark,)
+
+
+def _without_nulls(
+    values: list[str], codes: NDArray[np.int64], place: str
+) -> tuple[list[str], NDArray[np.int64], tuple[str, ...]]:
+    """Take NULL and its like for no label, where other labels are words; doubt other such words."""
+    words = [value for value in values if value.lower() not in _NULL]
+    nulls = [value for value in values if value.lower() in _NULL]
+    are_words = any(_as_whole(word) is None for word in words)
+    remarks: list[str] = []
+    if nulls and are_words:
+        index = {word: at for at, word in enumerate(words)}
+        new = np.array([*(index.get(value, -1) for value in values), -1], np.int64)[codes]
+        nodes = int(np.count_nonzero((new < 0) & (codes >= 0)))
+        remarks.append(f"{place}: {listed(nulls)} taken for no label: {count(nodes, 'node')}")
+        values, codes = words, new
+    doubtful = sorted(value for value in values if value.lower() in _DOUBTFUL)
+    if doubtful and len(values) > 2:
+        remarks.append(
+            f"warning: {place}: {listed(doubtful)} is a class like the others; leave the cells "
+            "empty if it means that the label is not known"
+        )
+    return values, codes, tuple(remarks)
 
 
 def _alike_but_for_case(names: Sequence[str], place: str) -> tuple[str, ...]:

@@ -173,6 +173,7 @@ OPTIONS: Mapping[str, Option] = {
     "split": Option("--split"),
     "features": Option("--features", _names, say=_say_names),
     "ignore": Option("--ignore", _names, say=_say_names),
+    "unknown_ends": Option("--unknown-ends", _choice("refuse", "add", "drop")),
     "columns": Option("--column", _kinds, say=_say_kinds),
     "encode": Option({False: "--no-encode"}, _flag),
     "labels_are_classes": Option(

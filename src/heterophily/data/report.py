@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from heterophily.data.graph import Graph
 
 
+_WARNING = "warning: "
+
+
 def _count(number: int, singular: str, plural: str | None = None) -> str:
     return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
 
@@ -135,7 +138,14 @@ class GraphReport:
             told.append(f"{_count(self.self_loops_removed, 'self loop')} removed")
         elif self.self_loops_found:
             told.append(f"{_count(self.self_loops_found, 'self loop')} kept")
-        return (*told, *self.remarks)
+        return (*told, *(text for text in self.remarks if not text.startswith(_WARNING)))
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What looks wrong in the data, one sentence each."""
+        return tuple(
+            text.removeprefix(_WARNING) for text in self.remarks if text.startswith(_WARNING)
+        )
 
     @property
     def found(self) -> tuple[str, ...]:
@@ -163,19 +173,26 @@ class GraphReport:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain data."""
-        return {**asdict(self), "found": list(self.found), "done": list(self.done)}
+        return {
+            **asdict(self),
+            "found": list(self.found),
+            "done": list(self.done),
+            "warnings": list(self.warnings),
+        }
 
     def __str__(self) -> str:
         """Return the report as text."""
         lines = [self.headline]
         lines += [f"  found  {text}" for text in self.found]
         lines += [f"  done   {text}" for text in self.done]
+        lines += [f"  WARN   {text}" for text in self.warnings]
         lines.append(f"  sha256 {self.content_hash[:16]}")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
         """Return the report as HTML, for notebooks."""
-        rows = [("found", text) for text in self.found] + [("done", text) for text in self.done]
+        told = {"found": self.found, "done": self.done, "warning": self.warnings}
+        rows = [(key, text) for key, texts in told.items() for text in texts]
         rows.append(("sha256", self.content_hash[:16]))
         sizes = ", ".join(f"{name} ({size:,})" for name, size in self.class_sizes.items())
         if sizes:

@@ -16,12 +16,13 @@ if TYPE_CHECKING:
     from heterophily.data.adjacency import Direction, SelfLoops
     from heterophily.data.encode.encoder import Encoder
     from heterophily.data.graph import Graph
+    from heterophily.data.tables.ends import UnknownEnds
 
 FILE_KINDS = {
     ".npz": "npz", ".graphml": "markup", ".gexf": "markup", ".toml": "recipe", ".disk": "disk"
 }  # fmt: skip
 TABLE_SUFFIXES = (
-    ".csv", ".tsv", ".tab", ".txt", ".edges", ".edgelist", ".parquet", ".gz"
+    ".csv", ".tsv", ".tab", ".txt", ".edges", ".edgelist", ".parquet", ".jsonl", ".ndjson", ".gz"
 )  # fmt: skip
 
 
@@ -44,7 +45,8 @@ class GraphSource:
         Files of tables, instead of ``graph``.
     label, source, target, weight, edge_type, node_id, split, features, ignore, columns
         Columns of the tables, as in :func:`heterophily.read_tables`; ``label`` also for markup.
-    encode, labels_are_classes, delimiter, has_header, direction, self_loops, fill_unlabelled
+    unknown_ends, encode, labels_are_classes, delimiter, has_header, direction, self_loops, \
+    fill_unlabelled
         How they are read. ``delimiter`` may also be the word ``tab`` or ``space``.
     name
         What to call the graph.
@@ -74,6 +76,7 @@ class GraphSource:
     split: str | None = None
     features: tuple[str, ...] | None = None
     ignore: tuple[str, ...] = ()
+    unknown_ends: UnknownEnds = "refuse"
     columns: Mapping[str, str] = field(default_factory=dict, hash=False)
     encode: bool = True
     labels_are_classes: bool = False
@@ -95,7 +98,10 @@ class GraphSource:
             except (InputError, TypeError) as error:
                 told = error if isinstance(error, InputError) else "has another kind of value"
                 raise InputError(f"{key}={value!r}: {key} {told}") from None
-        if self.edges is None and Path(self.graph or "").suffix.lower() in TABLE_SUFFIXES:
+        suffix = Path(self.graph or "").suffix.lower()
+        if self.edges is None and (
+            suffix in TABLE_SUFFIXES or (self.graph and self.nodes and suffix not in FILE_KINDS)
+        ):
             object.__setattr__(self, "edges", self.graph)
             object.__setattr__(self, "graph", None)
         if self.graph is None and self.edges is None and self.nodes is not None:

@@ -64,7 +64,12 @@ def verdict_part(diagnosis: Diagnosis) -> str:
     """Return verdict, reasons, alerts and the next command: what is read first."""
     report, verdict = diagnosis.report, diagnosis.verdict
     alerts = "".join(
-        f"<li>{safe(text)}</li>" for text in (*diagnosis.notes, *sentences(report.done))
+        f"<li>{safe(text)}</li>"
+        for text in (
+            *sentences([f"warning: {told}" for told in report.warnings]),
+            *diagnosis.notes,
+            *sentences(report.done),
+        )
     )
     return "\n".join(
         [

@@ -46,6 +46,7 @@ def render(diagnosis: Diagnosis) -> Any:
     parts = [
         Text(printable(report.headline)),
         *(Text(f"- {printable(fact)}") for fact in (*report.found, *report.done)),
+        *(Text(f"- warning: {printable(told)}", style="bold") for told in report.warnings),
         Text(),
         Text(verdict.sentence, style=f"bold {COLOURS[verdict.kind]}"),
         *(Text(f"- {text}") for text in verdict.because),

@@ -105,6 +105,7 @@ def edge_columns(
     target: str | None,
     weight: str | None,
     edge_type: str | None = None,
+    ignore: Sequence[str] = (),
 ) -> EdgeColumns:
     """Choose the columns of an edge table by what was asked for, by name or by place."""
     name = table.path.name
@@ -132,6 +133,7 @@ def edge_columns(
         require_column(table, weight, "weight")
     else:
         weight = _known(table, WEIGHTS) if table.has_header else None
+        weight = None if weight in ignore else weight
     for column, role in ((weight, "weight"), (edge_type, "type")):
         if column in (source, target):
             raise InputError(

@@ -70,13 +70,17 @@ def choose_ends(
     node_name: str,
     *,
     ids_are_numbers: bool,
+    may_be_unknown: bool = False,
 ) -> EdgeColumns:
     """Keep the ends if their values are node ids, else take the two columns where they are.
 
     Numbers are ids by chance as well (an amount of 5, and a node 5): then the place of a column
-    decides. Where several choices are left, the sentence names them.
-    """  # fmt: skip
+    decides. Where several choices are left, the sentence names them. With ``may_be_unknown`` one
+    of the two columns that were chosen by name or place need not hold ids.
+    """
     if not shares:
+        return columns
+    if may_be_unknown and max(shares[columns.source], shares[columns.target]) >= FITS:
         return columns
     chosen = (columns.source, columns.target)
     fits = all(shares[name] >= FITS for name in chosen)
@@ -102,8 +106,10 @@ def choose_ends(
     no_other = all(shares[name] == 0 for name in head if name not in good)
     if columns.by_position and len(good) == 1 and no_other:
         raise InputError(
-            f"{table.path.name}: only column {short(good[0])} holds ids of {node_name}; an edge "
-            f"needs two ends (columns: {listed(table.columns)})"
+            f"{table.path.name}: only column {short(good[0])} holds ids of {node_name}; name the "
+            "other end of an edge with source= and target= (--source, --target), and add its "
+            f"ids to {node_name}, or pass unknown_ends='add' (--unknown-ends add); columns: "
+            f"{listed(table.columns)}"
         )
     if len(good) < 2 or tuple(good) == chosen:
         return columns

@@ -20,6 +20,7 @@ from heterophily.data.wording import short
 from heterophily.errors import InputError
 
 _WHOLE = re.compile(r"-?\d+(?:\.0+)?")
+_EMPTY_WEIGHT = "empty cell; give every edge a weight, or leave the column out (ignore=, --ignore)"
 _HEADER_HINT = "; if it is a second header line, remove it"
 
 
@@ -31,6 +32,19 @@ class EdgeRows:
     weights: NDArray[np.float64] | None = None
     types: tuple[NDArray[np.int64], tuple[str, ...]] | None = None
     labels: list[Any] | None = None
+
+    def keep_known(self, numbers: list[NDArray[np.int32]]) -> list[NDArray[np.int32]]:
+        """Leave out the rows of which an end has no number; return the numbers of the others."""
+        is_known = (numbers[0] >= 0) & (numbers[1] >= 0)
+        if is_known.all():
+            return numbers
+        if self.weights is not None:
+            self.weights = self.weights[is_known]
+        if self.types is not None:
+            self.types = (self.types[0][is_known], self.types[1])
+        if self.labels is not None:
+            self.labels = [side.filter(pa.array(is_known)) for side in self.labels]
+        return [side[is_known] for side in numbers]
 
 
 def read_edges(
@@ -89,8 +103,9 @@ def refuse_unknown(
         raise InputError(
             f"{table.path.name}, {place(table, row)}, column "
             f"{short((chosen.source, chosen.target)[side])}: node "
-            f"{short(ends[side][row].as_py())} is not in {node_table.path.name}; add it there or "
-            f"remove the edge{_HEADER_HINT if rows.tolist() == [0] else also(table, rows[1:])}"
+            f"{short(ends[side][row].as_py())} is not in {node_table.path.name}; add it there, or "
+            "choose what becomes of such edges with unknown_ends= (--unknown-ends add or drop)"
+            f"{_HEADER_HINT if rows.tolist() == [0] else also(table, rows[1:])}"
         )
 
 
@@ -116,11 +131,14 @@ def _are_whole(column: Any) -> bool:
 def _read_weights(table: Table, name: str, found: dict[str, Any]) -> NDArray[np.float64]:
     column = found.pop(name)
     weights: NDArray[np.float64] = column.to_numpy()
-    rows, fault = np.flatnonzero(np.isnan(weights)), "empty cell; give every edge a weight"
+    rows, fault = np.flatnonzero(np.isnan(weights)), _EMPTY_WEIGHT
     if not column.null_count:
         rows = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
         if rows.size:
-            fault = f"weight {weights[rows[0]]}; weights are finite, not negative"
+            fault = (
+                f"weight {weights[rows[0]]}; weights are finite, not negative: correct it, or "
+                f"leave the column out with ignore=[{name!r}] (--ignore)"
+            )
     if rows.size:
         raise InputError(
             f"{table.path.name}, {place(table, int(rows[0]))}, column {short(name)}: {fault}"

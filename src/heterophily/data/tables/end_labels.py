@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -19,14 +20,15 @@ _FORMS = ("{end}_{stem}", "{stem}_{end}", "{end}.{stem}", "{end} {stem}", "{end}
 
 
 def end_label_columns(
-    table: Table, columns: EdgeColumns, label: str | None
+    table: Table, columns: EdgeColumns, label: str | None, *, ignore: Sequence[str] = ()
 ) -> tuple[str, str] | None:
     """Return the columns with the labels of the sources and of the targets, if there are two.
 
     With the ends ``payer`` and ``payee`` these are for example ``payer_label`` and
     ``payee_label``; with ``label="fraud"``, ``payer_fraud`` and ``payee_fraud``.
     """
-    plain = {name.strip().lower(): name for name in reversed(table.columns)}
+    names_of = (name for name in reversed(table.columns) if name not in ignore)
+    plain = {name.strip().lower(): name for name in names_of}
     pairs = ((columns.source, columns.target), ("source", "target"))
     for stem in LABELS if label is None else (label,):
         for ends in pairs:
@@ -34,6 +36,25 @@ def end_label_columns(
                 names = [form.format(end=end, stem=stem).strip().lower() for end in ends]
                 if names[0] != names[1] and all(name in plain for name in names):
                     return plain[names[0]], plain[names[1]]
+    return None
+
+
+def label_stem(columns: EdgeColumns, first: str, second: str) -> str | None:
+    """Return the label that two columns hold for the two ends, by their names.
+
+    >>> label_stem(EdgeColumns("payer", "payee", None, None, False), "payer_fraud", "payee_fraud")
+    'fraud'
+    """
+    for form in _FORMS:
+        before, after = form.split("{stem}")
+        before, after = (part.format(end=columns.source) for part in (before, after))
+        stem = first.removeprefix(before).removesuffix(after)
+        if (
+            stem
+            and form.format(end=columns.source, stem=stem) == first
+            and second == form.format(end=columns.target, stem=stem)
+        ):
+            return stem
     return None
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from heterophily.data.splits import PARTS, SplitBatch
@@ -18,6 +19,8 @@ from heterophily.data.tables.table import Table
 from heterophily.data.wording import count
 
 Numbers = list[NDArray[np.int32]]
+UnknownEnds = Literal["refuse", "add", "drop"]
+"""What becomes of an end of an edge that the node table does not have."""
 
 
 def number_ends(
@@ -28,12 +31,13 @@ def number_ends(
     id_column: str,
     ids: Any,
     *,
-    may_add: bool,
+    unknown: UnknownEnds,
 ) -> tuple[Numbers, NDArray[Any], int]:
     """Return the ends as numbers of nodes, the ids, and how many nodes were added.
 
-    An end that is not in the node table is refused; with ``may_add`` it becomes a node, if others
-    are there. Blanks around ids are removed if the ends are found only then.
+    An end that is not in the node table is refused; or it becomes a node, if others are there; or
+    its number is -1, so that its edges can be dropped. Blanks around ids are removed if the ends
+    are found only then.
     """
     *ends, ids = without_points(
         [
@@ -59,8 +63,15 @@ def number_ends(
     is_unknown = [side < 0 for side in numbers]
     if not _unknown(numbers):
         return numbers, node_ids, 0
-    if not may_add or all(side.all() for side in is_unknown):
+    if unknown == "refuse" or all(side.all() for side in is_unknown):
         refuse_unknown(edge_table, columns, ends, numbers, node_table)
+    if unknown == "drop":
+        dropped = int((is_unknown[0] | is_unknown[1]).sum())
+        edge_table.remarks.append(
+            f"{edge_table.path.name}: {count(dropped, 'edge')} dropped, an end is not in "
+            f"{node_table.path.name}"
+        )
+        return numbers, node_ids, 0
     strange = [side.filter(pa.array(mask)) for side, mask in zip(sides, is_unknown, strict=True)]
     new = pc.unique(pa.chunked_array([chunk for side in strange for chunk in side.chunks]))
     new = new.take(pc.array_sort_indices(new))
@@ -77,10 +88,20 @@ def _unknown(numbers: Numbers) -> int:
 
 
 def with_more_nodes(parts: Mapping[str, Any], added: int) -> dict[str, Any]:
-    """Return fields of a graph without features for so many further nodes, which are unlabelled."""
+    """Return fields of a graph for so many further nodes: without label, all features 0."""
     if not added:
         return dict(parts)
-    changes: dict[str, Any] = {"labels": np.pad(parts["labels"], (0, added), constant_values=-1)}
+    changes: dict[str, Any] = {}
+    if parts.get("labels") is not None:
+        changes["labels"] = np.pad(parts["labels"], (0, added), constant_values=-1)
+    features: Any = parts.get("features")
+    if sp.issparse(features):
+        ends = np.pad(features.indptr, (0, added), mode="edge")
+        shape = (features.shape[0] + added, features.shape[1])
+        changes["features"] = sp.csr_array((features.data, features.indices, ends), shape=shape)
+        changes["features"].has_canonical_format = True
+    elif features is not None:
+        changes["features"] = np.pad(features, ((0, added), (0, 0)))
     if parts.get("splits") is not None:
         masks = (getattr(parts["splits"], part) for part in PARTS)
         changes["splits"] = SplitBatch(*(np.pad(mask, ((0, 0), (0, added))) for mask in masks))

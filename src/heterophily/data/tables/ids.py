@@ -38,8 +38,13 @@ def check_ids(table: Table, name: str, column: Any) -> None:
     if rows.size:
         raise InputError(
             f"{table.path.name}, {place(table, int(rows[0]))}, column {short(name)}: {fault}; "
-            f"every row needs the id of a node{also(table, rows[1:])}"
+            f"every row needs the id of a node{_hint(rows)}{also(table, rows[1:])}"
         )
+
+
+def _hint(rows: NDArray[np.int64]) -> str:
+    is_first = rows.tolist() == [0]
+    return "; if it is a second header line, remove it" if is_first else ", or remove the row"
 
 
 def _rows(mask: Any) -> NDArray[np.int64]:

@@ -7,9 +7,9 @@ import io
 from collections.abc import Iterator, Sequence
 
 from heterophily.data.labels import NUMBER
+from heterophily.data.tables.encoding import AS_UTF8
 from heterophily.data.wording import short
 
-AS_UTF8 = "save the file as UTF-8 (Excel calls it CSV UTF-8)"
 SHOWN = 20  # problems of a file that are named at once
 Lines = tuple[bytes, int]  # the data rows, and the line of the file on which they begin
 

@@ -22,6 +22,9 @@ _PART_OF = {
 }  # fmt: skip
 
 
+_UNFILLED = "; if the empty cells are a class too, write its name into them"
+
+
 def cell(table: Table, column: str, row: int) -> str:
     """Say where a cell is, for a message."""
     return f"{table.path.name}, {place(table, row)}, column {short(column)}"
@@ -54,7 +57,7 @@ def read_labels(
     if len(names) == 1:
         raise InputError(
             f"{table.path.name}, column {short(column)}: all labels are {short(names[0])}; "
-            "at least two classes are needed"
+            f"at least two classes are needed{_UNFILLED if (labels < 0).any() else ''}"
         )
     return labels, names
 

@@ -6,8 +6,9 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from heterophily.data.tables.json_lines import JsonTable
 from heterophily.data.tables.parquet import ParquetTable
-from heterophily.data.tables.table import Table, suffix_of
+from heterophily.data.tables.table import TYPED, Table, suffix_of
 from heterophily.data.tables.text import TextTable
 from heterophily.data.wording import short
 from heterophily.errors import InputError
@@ -41,6 +42,8 @@ def open_table(
             raise InputError(f"{path.name} is empty; it needs a header line and one line per row")
         if suffix == ".parquet":
             return ParquetTable(path)
+        if suffix in TYPED:
+            return JsonTable(path)
         return TextTable(path, delimiter=delimiter, has_header=has_header)
     except OSError as error:
         raise InputError(

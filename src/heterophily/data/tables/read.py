@@ -21,7 +21,7 @@ from heterophily.data.tables.edges import (
     refuse_second_header,
 )
 from heterophily.data.tables.end_labels import end_label_columns, labels_of_ends
-from heterophily.data.tables.ends import number_ends, with_more_nodes
+from heterophily.data.tables.ends import UnknownEnds, number_ends, with_more_nodes
 from heterophily.data.tables.ids import number_ids, same_kind
 from heterophily.data.tables.node_rows import NodeOptions, read_nodes
 from heterophily.data.tables.open import FileName, open_table
@@ -44,6 +44,7 @@ def read_tables(
     label: str | None = None,
     features: Sequence[str] | None = None,
     ignore: Sequence[str] = (),
+    unknown_ends: UnknownEnds = "refuse",
     split: str | None = None,
     labels_are_classes: bool = False,
     columns: Mapping[str, str] | None = None,
@@ -86,7 +87,12 @@ def read_tables(
         several labels in a cell, or ids (see :mod:`heterophily.data.targets`).
     features, ignore
         Node columns that are features; by default all that are left, without those in ``ignore``.
+        Columns of the edge table may be ignored too: they are then no weights, types or labels.
         A matrix of 16 columns or more of which less than 30 % are non-zero is kept as CSR.
+    unknown_ends
+        What becomes of an edge with an end that the node table does not have: ``"refuse"``,
+        ``"add"`` (the end becomes a node without label, all features 0, which is the median), or
+        ``"drop"`` (the edge is left out).
     columns
         Kinds of some feature columns (see :data:`~heterophily.data.encode.kinds.KINDS`), such as
         ``{"zip": "category", "joined": "date"}``; those of the others are guessed.
@@ -119,24 +125,32 @@ def read_tables(
     node_table = None if nodes is None else open_table(nodes, "nodes", **how)
     head = edge_table.head()
     chosen = edge_columns(
-        edge_table, source=source, target=target, weight=weight, edge_type=edge_type
+        edge_table, source=source, target=target, weight=weight, edge_type=edge_type, ignore=ignore
     )
+    end_head = {name: cells for name, cells in head.items() if name not in ignore}
     if node_table is None:
         refuse_odd_ends(edge_table, chosen, head)
-        end_labels = end_label_columns(edge_table, chosen, label)
-        _refuse_node_options(node_id, None if end_labels else label, features, ignore, split)
-        edge_table.remarks.append(edge_remark(edge_table, chosen, head, end_labels))
+        end_labels = end_label_columns(edge_table, chosen, label, ignore=ignore)
+        strange = [name for name in ignore if name not in edge_table.columns]
+        _refuse_node_options(node_id, None if end_labels else label, features, strange, split)
+        edge_table.remarks.append(edge_remark(edge_table, chosen, end_head, end_labels))
         rows, parts = read_edges(edge_table, chosen, end_labels), dict[str, Any]()
         refuse_second_header(edge_table, (chosen.source, chosen.target), rows.ends)
         numbers, node_ids = number_ids(same_kind(*rows.ends))
     else:
         is_there = label is None or label in node_table.columns
-        end_labels = None if label and is_there else end_label_columns(edge_table, chosen, label)
+        end_labels = None
+        if not (label and is_there):
+            end_labels = end_label_columns(edge_table, chosen, label, ignore=ignore)
         options = NodeOptions(
             node_id=node_id,
             label=label if is_there or end_labels is None else None,
             features=features,
-            ignore=ignore,
+            ignore=[
+                name
+                for name in ignore
+                if name in node_table.columns or name not in edge_table.columns
+            ],
             split=split,
             labels_are_classes=labels_are_classes,
             columns=columns or {},
@@ -144,7 +158,7 @@ def read_tables(
             encoder=encoder,
         )
         node_columns, ids, shares, parts = read_nodes(
-            node_table, options, head, chosen, ends_are_given=source is not None
+            node_table, options, end_head, chosen, ends_are_given=source is not None
         )
         end_labels = None if "labels" in parts else end_labels
         node_table.release()
@@ -153,12 +167,19 @@ def read_tables(
             are_numbers = ids.type == pa.int64()
             node_name = node_table.path.name
             chosen = choose_ends(
-                edge_table, chosen, head, shares, node_name, ids_are_numbers=are_numbers
+                edge_table,
+                chosen,
+                end_head,
+                shares,
+                node_name,
+                ids_are_numbers=are_numbers,
+                may_be_unknown=unknown_ends == "add",
             )
-        edge_table.remarks.append(edge_remark(edge_table, chosen, head, end_labels))
+        edge_table.remarks.append(edge_remark(edge_table, chosen, end_head, end_labels))
         rows = read_edges(edge_table, chosen, end_labels)
         if node_columns.by_position:
             refuse_id_as_header(node_table, [node_columns.node_id], rows.ends)
+        is_label_list = "labels" in parts and len(node_table.columns) == 2
         numbers, node_ids, added = number_ends(
             edge_table,
             chosen,
@@ -166,9 +187,11 @@ def read_tables(
             node_table,
             node_columns.node_id,
             ids,
-            may_add="labels" in parts and len(node_table.columns) == 2,
+            unknown="add" if is_label_list and unknown_ends == "refuse" else unknown_ends,
         )
         parts = with_more_nodes(parts, added)
+        if unknown_ends == "drop":
+            numbers = rows.keep_known(numbers)
         del ids
     if end_labels is not None and rows.labels is not None:
         parts |= labels_of_ends(

@@ -23,7 +23,8 @@ HEAD = 1000
 Head = dict[str, list[str | None]]
 """The first rows as text, by column."""
 
-SUFFIXES = (*DELIMITERS, *(f"{suffix}.gz" for suffix in DELIMITERS), ".parquet")
+TYPED = (".parquet", ".jsonl", ".ndjson")
+SUFFIXES = (*DELIMITERS, *(f"{suffix}.gz" for suffix in DELIMITERS), *TYPED)
 
 
 class NamedColumns(Protocol):
@@ -109,8 +110,15 @@ def suffix_of(path: Path) -> str:
     name = path.name.lower()
     found = [suffix for suffix in SUFFIXES if name.endswith(suffix)]
     if not found:
+        if name.endswith((".xlsx", ".xls", ".ods")):
+            raise InputError(
+                f"{path.name}: spreadsheets are not read; save the sheet as CSV UTF-8, or read it "
+                "with pandas and pass the data frame"
+            )
+        known = ", ".join((*DELIMITERS, *TYPED))
         raise InputError(
-            f"{path.name}: unknown kind of table; the name must end in {', '.join(SUFFIXES)}"
+            f"{path.name}: unknown kind of table; rename it so that it ends in {known} (text also "
+            "in .gz)"
         )
     return max(found, key=len)
 

@@ -15,10 +15,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
-from heterophily.data.labels import NUMBER
 from heterophily.data.memory import need, refuse_bomb
+from heterophily.data.tables.encoding import AS_UTF8, as_utf8, begins_as_utf8
+from heterophily.data.tables.header import (
+    guess_delimiter,
+    has_no_header,
+    named_columns,
+    other_delimiter,
+    refuse_title,
+)
 from heterophily.data.tables.locate import (
-    AS_UTF8,
     find_problems,
     first_rows,
     lines_of_rows,
@@ -40,7 +46,6 @@ _BLOCK = 1 << 22  # bytes that pyarrow parses at a time
 _CHUNK = 1 << 20
 _HEAD_BYTES = 1 << 18
 _LONGEST_HEADER = 1 << 20  # bytes, when it is quoted over several lines
-_USUAL = (",", "\t", ";", "|", " ")
 
 
 def _contents(path: Path, is_gzip: bool) -> Any:
@@ -62,11 +67,6 @@ def _contents(path: Path, is_gzip: bool) -> Any:
         raise InputError(f"{path.name} is damaged or cut off: its gzip data ends early") from error
 
 
-def _guess_delimiter(line: str) -> str:
-    """Return the usual delimiter that occurs most often in a line."""
-    return max(_USUAL, key=lambda mark: (line.count(mark), -_USUAL.index(mark)))
-
-
 class TextTable:
     """One delimited text file. Without a header the columns are called 1, 2, 3, ..."""
 
@@ -78,18 +78,24 @@ class TextTable:
         usual = DELIMITERS[suffix.removesuffix(".gz")]
         self._is_list = usual is None  # a list of edges, as graph programs write them
         self._blanks_separate = False
-        self._begin, self._first_line, first = self._split_header(delimiter or usual, has_header)
+        self._is_foreign = False  # another encoding than UTF-8
+        self._begin, self._first_line, first = self._split_header(delimiter, usual, has_header)
         if self.has_header:
-            self.columns = first
+            self.columns = named_columns(first)
             check_columns(self)
         else:
             self.columns = [str(number + 1) for number in range(len(first))]
-        if len(first) == 1 and delimiter is None:
-            self._suspect_delimiter(first[0])
 
     @cached_property
     def _contents(self) -> Any:
-        return _contents(self.path, suffix_of(self.path).endswith(".gz"))
+        contents = _contents(self.path, suffix_of(self.path).endswith(".gz"))
+        if not self._is_foreign and begins_as_utf8(contents):
+            return contents
+        contents, remark = as_utf8(contents, self.path.name)
+        self._is_foreign = True
+        if remark not in self.remarks:
+            self.remarks.append(remark)
+        return contents
 
     @cached_property
     def _body(self) -> Any:
@@ -107,7 +113,7 @@ class TextTable:
     # --- the beginning of the file ------------------------------------------------------------
 
     def _split_header(
-        self, delimiter: str | None, has_header: bool | None
+        self, given: str | None, usual: str | None, has_header: bool | None
     ) -> tuple[int, int, list[str]]:
         """Return where the data rows begin, the line they start on and the first row."""
         marks = ("#", "%") if self._is_list else ("#",)
@@ -127,8 +133,10 @@ class TextTable:
         if comments:
             count = "1 line" if comments == 1 else f"{comments} lines"
             self.remarks.append(f"{self.path.name}: {count} starting with {mark!r} skipped")
+        delimiter = given or other_delimiter(text.strip(), usual) or usual
         if delimiter is None:
-            delimiter = _guess_delimiter(text.strip())
+            delimiter = guess_delimiter(text.strip())
+        if delimiter not in (given, usual):
             self._blanks_separate = delimiter == " "
             told = "blanks" if self._blanks_separate else repr(delimiter)
             self.remarks.append(f"{self.path.name}: columns separated by {told}")
@@ -143,7 +151,8 @@ class TextTable:
                 break
         if is_open:
             raise InputError(
-                f'{self.path.name}, line {line}: a quote (") is opened and never closed'
+                f'{self.path.name}, line {line}: a quote (") is opened and never closed; close or '
+                "remove it"
             )
         line_text = "".join(pieces)
         if self._blanks_separate and '"' not in line_text:
@@ -153,13 +162,13 @@ class TextTable:
             first = next(csv.reader(record, delimiter=delimiter))
         except csv.Error as error:
             raise InputError(f"{self.path.name}, line {line}: {error}") from error
-        is_known = has_header is not None or not (self._is_list or comments)
-        if not is_known and all(NUMBER.fullmatch(cell.strip()) for cell in first):
+        if has_header is None and has_no_header(first, is_list=self._is_list or comments > 0):
             self.has_header = False
             self.remarks.append(f"{self.path.name}: no header line, the first one holds numbers")
         if self.has_header:
             start, line = end, line + lines
             again = bytes(view[start : self._line_end(start)])
+            refuse_title(self.path.name, line, first, again)
             if len(first) > 1 and again.strip() == line_text.strip().encode():
                 raise InputError(
                     f"{self.path.name}, line {line}: it repeats the header line; remove it"
@@ -192,14 +201,6 @@ class TextTable:
                 f"{self.path.name}, line {line}: not UTF-8 text (byte 0x{data[error.start]:02x}); "
                 f"{AS_UTF8}"
             ) from error
-
-    def _suspect_delimiter(self, cell: str) -> None:
-        other = _guess_delimiter(cell)
-        if other in cell and other != " ":
-            raise InputError(
-                f"{self.path.name}, line 1: one column {cell[:60]!r} when split at "
-                f"{self.delimiter!r}; pass delimiter={other!r} (--delimiter) if that separates them"
-            )
 
     def head(self) -> Head:
         """Return the first rows of all columns as text."""
@@ -237,6 +238,10 @@ class TextTable:
         del table
         pa.default_memory_pool().release_unused()  # what the parser no longer needs
         if any(pa.types.is_binary(column.type) for column in found.values()):
+            if not self._is_foreign:  # the first bytes were ASCII: read again, as it is
+                self.release()
+                self._is_foreign = True
+                return self.read(ids=ids, numbers=numbers, words=words, cells=cells, advice=advice)
             self._explain(InputError(f"not UTF-8 text; {AS_UTF8}"), types, advice)
         if words or cells:
             return found | {name: integers_if_canonical(found[name]) for name in ids}
@@ -331,7 +336,8 @@ class TextTable:
         quotes = count_quotes(np.frombuffer(self._body, np.uint8))
         if quotes % 2 and (line := unclosed_quote(self._lines(), self.delimiter)):
             raise InputError(
-                f'{self.path.name}, line {line}: a quote (") is opened and never closed'
+                f'{self.path.name}, line {line}: a quote (") is opened and never closed; close or '
+                "remove it"
             )
         return quotes > 0
 

@@ -10,6 +10,7 @@ from heterophily.data.encode.dates import formats_of
 from heterophily.data.labels import NUMBER
 from heterophily.data.tables.columns import EdgeColumns
 from heterophily.data.tables.content import counts_rows
+from heterophily.data.tables.end_labels import label_stem
 from heterophily.data.tables.table import Head, Table
 from heterophily.data.wording import listed, short
 from heterophily.errors import InputError
@@ -45,7 +46,16 @@ def edge_remark(
     if columns.edge_type is not None:
         remark += f"; types of edges from {columns.edge_type!r}"
     used = {columns.source, columns.target, columns.weight, columns.edge_type, *(labels or ())}
-    unused = [name for name in table.columns if name not in used]
+    unused = [name for name in table.columns if name not in used and name in (head or [name])]
+    pairs = [
+        (first, second, stem)
+        for first in unused
+        for second in unused
+        if first != second and (stem := label_stem(columns, first, second))
+    ]
+    for first, second, stem in pairs[:1] if labels is None else []:
+        remark += f"; label={stem!r} (--label) takes {first!r} and {second!r} as labels of the ends"
+        unused = [name for name in unused if name not in (first, second)]
     if unused:
         told = [_described(name, head.get(name, []), columns) for name in unused[:_SHOWN]]
         more = f", ... ({len(unused)} columns)" if len(unused) > _SHOWN else ""

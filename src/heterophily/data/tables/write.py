@@ -38,6 +38,8 @@ def write_tables(graph: Graph, edges: FileName, nodes: FileName) -> None:
     if paths[0].resolve() == paths[1].resolve():
         raise InputError(f"{paths[0]}: edges and nodes need two files")
     suffixes = [suffix_of(path) for path in paths]
+    if any(suffix in (".jsonl", ".ndjson") for suffix in suffixes):
+        raise InputError(f"{paths[0].name}: tables are written as text or .parquet, not as JSON")
     _refuse_unwritable(graph)
     tables = [_edge_table(graph), _node_table(graph)]
     with contextlib.ExitStack() as stack:  # both files appear, or none

@@ -16,11 +16,12 @@ export async function graph(page, asked) {
   const models = h("div", { style: { marginTop: "1.1rem" } });
   const columns = h("div", {});
   const hasNoLabel = facts.reading !== null && facts.report.classes === 0;
-  const { found, done } = facts.report;
+  const { found, done, warnings } = facts.report;
   replace(page,
     h("div", { class: "row between head" },
       h("div", {}, h("h1", {}, facts.name),
         h("p", { class: "dim" }, facts.headline.slice(facts.headline.indexOf(":") + 2)),
+        warnings.map((text) => h("p", { class: "warning" }, `Warning: ${text}.`)),
         found.length + done.length > 0 && h("details", { class: "dim small" }, h("summary", {}, "What was found and done while reading"),
           h("ul", {}, [...found, ...done].map((text) => h("li", {}, text))))),
       h("div", { class: "row" },

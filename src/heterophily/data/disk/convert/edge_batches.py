@@ -34,7 +34,8 @@ class BigTable:
         """Refuse files that are not there or of another kind."""
         if not self.path.is_file():
             raise InputError(f"{self.path}: no such file")
-        suffix_of(self.path)
+        if suffix_of(self.path) in (".jsonl", ".ndjson"):
+            raise InputError(f"{self.path.name}: a graph on disk is made of text or Parquet tables")
 
     @property
     def is_parquet(self) -> bool:
