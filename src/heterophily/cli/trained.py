@@ -64,6 +64,8 @@ def open_for(model: TrainedModel, given: GraphSource, *, with_labels: bool) -> G
     from heterophily.data.encode import Encoder
 
     encoder = Encoder.from_dict(model.trained_on.encoder)
+    if not encoder.names and source.unknown_ends == "refuse":  # a list of labels named some nodes
+        source = source.replace(unknown_ends="add")
     if encoder.names and not set(encoder.names) & set(columns):
         raise InputError(
             f"{source.nodes} has none of the columns that the model was trained with: "
