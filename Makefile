@@ -88,7 +88,7 @@ fuzz: $(READY)
 	$(BIN)/python tests/fuzz/guided.py --keep fuzz-failures
 
 # Tools of the tests are as new as they come: they are not what a user installs.
-TEST_TOOLS   = httpx hypothesis pytest pytest-xdist
+TEST_TOOLS   = httpx hypothesis pandas pytest pytest-xdist
 LOWEST_TESTS ?= tests/data tests/metrics tests/layers tests/evaluation tests/models
 
 # A lock file with the sha256 of every file: made by `make lock`, used by `make setup-locked`.

@@ -63,6 +63,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     def call(*arguments: str) -> int:
         with warnings.catch_warnings():
             warnings.simplefilter("default")  # a command prints them, it does not stop
+            warnings.simplefilter("error", RuntimeWarning)  # not a number, infinite
             return main([*arguments, *(["--offline"] if arguments[0] != "serve" else [])])
 
     return call
@@ -108,6 +109,7 @@ def test_newer_models_train(kind: str) -> None:
     for model in NEWER:
         with warnings.catch_warnings():
             warnings.simplefilter("default")
+            warnings.simplefilter("error", RuntimeWarning)
             report = train(model, graph, repeats=1, workers=1, config=config)
         assert len(report.results.by_replica) == 1, model
 
@@ -165,6 +167,7 @@ def test_the_page_answers(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyP
     for task in ("import", "diagnosis"):
         with warnings.catch_warnings():
             warnings.simplefilter("default")
+            warnings.simplefilter("error", RuntimeWarning)
             state, result = perform(TASKS[task], request, context)
         assert "this should not happen" not in result.get("error", "")
         if state == "failed":

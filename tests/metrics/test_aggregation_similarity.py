@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from heterophily.data.graph import Graph
-from heterophily.errors import InputError
+from heterophily.errors import InputError, UndefinedError
 from heterophily.filters.filter import IDENTITY
 from heterophily.filters.normalization import normalized_adjacency
 from heterophily.metrics.aggregation_similarity import (
@@ -125,3 +125,25 @@ def test_one_huge_row_does_not_blur_the_others(is_sparse: bool) -> None:
     other = (products * ~same).sum(1) / (~same).sum(1)
     flags = aggregation_similarity_flags(large, filter=IDENTITY)
     assert (flags[1:] == (own >= other)[1:]).all()
+
+
+@pytest.mark.parametrize("factor", [1e300, 1e-300])
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_huge_and_tiny_units_do_not_matter(is_sparse: bool, factor: float) -> None:
+    """Products of huge numbers were infinite, those of tiny ones zero."""
+    rng = np.random.default_rng(0)
+    features = rng.normal(size=(40, 4))
+    ends, labels = rng.integers(0, 40, (2, 120)), rng.integers(0, 3, 40)
+
+    def found(scaled: np.ndarray, **how: bool) -> float:
+        given = sp.csr_array(scaled) if is_sparse else scaled
+        graph = Graph.from_edges(*ends, num_nodes=40, labels=labels, features=given)
+        return aggregation_similarity(graph, **how)
+
+    for how in ({"normalize_features": True}, {"normalize_features": False}):
+        assert found(factor * features, **how) == found(features, **how)
+    rows = np.logspace(-300, 300, 40)[:, None]
+    normalized = {"normalize_features": True}
+    assert found(rows * features, **normalized) == found(features, **normalized)
+    with pytest.raises(UndefinedError, match=r"range from .* to .*scale the columns"):
+        found(rows * features, normalize_features=False)

@@ -23,6 +23,8 @@ from heterophily.channels.rows import AnyGraph, Direction, degrees_of, parts_of,
 from heterophily.data.atomic import write_text
 from heterophily.data.disk.files import mapped, write_blocks
 from heterophily.data.disk.graph import DiskGraph
+from heterophily.data.disk.manifest import FileEntry
+from heterophily.data.disk.verify import finite, verify
 from heterophily.data.memory import need
 from heterophily.errors import InputError
 
@@ -150,7 +152,7 @@ class _OnDisk:
         known = _read_json(folder / MANIFEST)
         scale = None
         if known is not None and known.get("facts") == facts:
-            scale = _scale_from(known["scale"], folder, self.graph.num_nodes)
+            scale = _scale_from(known.get("scale"), folder, self.graph.num_nodes)
         self.facts = facts
         if scale is None:
             scale = scale_of(
@@ -164,7 +166,10 @@ class _OnDisk:
                 write_blocks(folder / "row-factor.f64", [scale.row_factor])
         self.scale_facts = {
             "columns": scale.columns,
-            "rows": "row-factor.f64" if scale.row_factor is not None else None,
+            "rows": None if scale.row_factor is None else "row-factor.f64",
+            "rows_sha256": None
+            if scale.row_factor is None
+            else hashlib.sha256(scale.row_factor.tobytes()).hexdigest(),
         }
         return scale, folder
 
@@ -176,7 +181,13 @@ class _OnDisk:
         name = self._name(entry)
         size = self.graph.num_nodes * self.panels.width(entry[0]) * 4
         path = self.folder / name
-        return name in self.files and path.is_file() and path.stat().st_size == size
+        if name not in self.files or not path.is_file() or path.stat().st_size != size:
+            return False
+        try:
+            verify(self.folder, FileEntry(name, self.files[name]), "<f4", finite("float32"))
+        except InputError:  # damaged: it is computed again
+            return False
+        return True
 
     def _check_room(self, missing: list[tuple[int, Direction, int]]) -> None:
         """Refuse before the work what the disk or the memory cannot hold."""
@@ -227,6 +238,7 @@ class _OnDisk:
     def _note(self) -> None:
         """Write down which files are finished."""
         content = {"facts": self.facts, "scale": self.scale_facts, "files": self.files}
+        content["sha256"] = _digest(content)
         write_text(self.folder / MANIFEST, json.dumps(content) + "\n")
 
     def _open(self, scale: FeatureScale) -> Channels:
@@ -281,17 +293,23 @@ def _digest(value: Any) -> str:
 def _read_json(path: Path) -> dict[str, Any] | None:
     try:
         found = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    if not isinstance(found, dict) or found.pop("sha256", None) != _digest(found):
+        return None  # damaged: what it lists is computed again
+    return found
 
 
-def _scale_from(stored: Mapping[str, Any], folder: Path, num_nodes: int) -> FeatureScale | None:
-    """Return the scale of a manifest; None when its file is gone."""
-    scale = FeatureScale().with_columns(stored["columns"])
-    if stored["rows"] is None:
-        return scale
-    path = folder / stored["rows"]
-    if not path.is_file() or path.stat().st_size != 8 * num_nodes:
+def _scale_from(stored: Any, folder: Path, num_nodes: int) -> FeatureScale | None:
+    """Return the scale of a manifest; None when it or its file is gone or damaged."""
+    try:
+        scale = FeatureScale().with_columns(stored["columns"])
+        if stored["rows"] is None:
+            return scale
+        rows = np.fromfile(folder / "row-factor.f64", np.float64)
+        is_same = hashlib.sha256(rows.tobytes()).hexdigest() == stored["rows_sha256"]
+    except (OSError, InputError, LookupError, TypeError):
         return None
-    return FeatureScale(scale.center, scale.spread, np.fromfile(path, np.float64))
+    if rows.size != num_nodes or not is_same:
+        return None
+    return FeatureScale(scale.center, scale.spread, rows)

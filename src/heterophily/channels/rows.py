@@ -113,16 +113,14 @@ def read_slice(array: NDArray[Any], begin: int, end: int) -> NDArray[Any]:
     row = source.itemsize * int(np.prod(source.shape[1:], dtype=np.int64))
     found = np.empty(shape, source.dtype)
     view = found.reshape(-1).view(np.uint8).data
-    handle = os.open(source.filename, os.O_RDONLY)
-    try:
+    with open(source.filename, "rb", buffering=0) as stream:
+        stream.seek(source.offset + begin * row)
         done = 0
         while done < len(view):
-            count = os.preadv(handle, [view[done:]], source.offset + begin * row + done)
-            if count == 0:
+            count = stream.readinto(view[done:])
+            if not count:
                 raise InputError(f"{source.filename} is shorter than it was; convert it again")
             done += count
-    finally:
-        os.close(handle)
     return found
 
 

@@ -106,12 +106,13 @@ def train_auto(
 
 def _plan(graph: Graph, how: Mapping[str, Any]) -> str:
     """Say before it starts how long a first chance of every family takes, and how much there is."""
-    from heterophily.prediction.auto import MINUTES
+    from heterophily.prediction.auto import MINUTES, check_minutes
     from heterophily.prediction.candidates import draw, families_for
     from heterophily.prediction.cost import WorkSize
     from heterophily.report.live import duration
     from heterophily.training.cores import usable_cores
 
+    check_minutes(how.get("minutes", MINUTES))
     size, workers = WorkSize.of(graph), how["workers"] or usable_cores()
     families = families_for(
         inductive=how["inductive"],

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from heterophily.data.synthetic.features import Base
 
 KINDS = ("edge-homophily", "degree-then-edges", "regular", "class-homophily")
+MOST_DEGREE = 1_000_000
 
 
 def generate(
@@ -68,6 +69,8 @@ def generate(
 
     from heterophily.data.export import check_target, write_graph
 
+    if not 0 <= degree <= MOST_DEGREE:
+        raise InputError(f"--degree {degree}: a number from 0 to {MOST_DEGREE:,}")
     if stream:
         _stream(out, homophily, classes, nodes, degree, base, features, degrees, seed, json)
         return

@@ -9,11 +9,24 @@ from typing import Any
 
 from heterophily.errors import InputError
 
+_LARGEST = 64 * 2**20  # bytes of a file that is written by hand
+
+
+def read_text(path: Path, *, most: int = _LARGEST) -> str:
+    """Return the text of a regular file; a pipe without a writer would never end."""
+    if path.exists() and not path.is_file():
+        raise InputError(f"{path} cannot be read: it is not a regular file")
+    if path.stat().st_size > most:
+        raise InputError(f"{path} is larger than {most / 1e6:,.0f} MB; name another file")
+    return path.read_text("utf-8")
+
 
 def read_toml(path: Path) -> dict[str, Any]:
     """Return the content of a TOML file."""
     try:
-        return tomllib.loads(path.read_text("utf-8"))
+        return tomllib.loads(read_text(path))
+    except InputError:
+        raise
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
     except OSError as error:

@@ -98,6 +98,9 @@ def splits_of(
     raise InputError(f"{graph.name} has no {rule} splits; use --splits random")
 
 
+MOST_REPEATS = 100_000
+
+
 def check_graph(graph: Graph, repeats: int | None) -> None:
     """Refuse a graph without a choice of classes, and fewer than one training."""
     if graph.num_classes < 2:
@@ -106,6 +109,8 @@ def check_graph(graph: Graph, repeats: int | None) -> None:
         )
     if repeats is not None and repeats < 1:
         raise InputError(f"repeats={repeats}; train at least once")
+    if repeats is not None and repeats > MOST_REPEATS:
+        raise InputError(f"repeats={repeats}; train at most {MOST_REPEATS:,} times")
 
 
 def number_of_runs(rule: str, splits: SplitBatch, repeats: int | None) -> int:

@@ -25,6 +25,7 @@ FEATURE_KINDS: Mapping[str, str] = {
 SPARSE_BELOW = 0.25
 """Share of nonzeros up to which features count as sparse."""
 
+_SMALLEST = 1e-300  # the inverse of a smaller number may be infinite
 _UNSCALED = {"count", "boolean", "raw"}  # kinds of columns that an encoder leaves as they are
 
 
@@ -85,8 +86,15 @@ class ColumnScale:
     def apply(self, features: Any) -> Any:
         """Return a matrix (N, F) with scaled columns, in float64."""
         if sp.issparse(features) and not self.center.any():
+            if self.spread.size and self.spread.min() < _SMALLEST:  # its inverse is infinite
+                return sp.csr_array(_dense(features) / self.spread)
             return sp.csr_array(features.astype(np.float64) @ sp.diags_array(1.0 / self.spread))
-        return (_dense(features) - self.center) / self.spread
+        try:
+            with np.errstate(over="raise"):
+                return (_dense(features) - self.center) / self.spread
+        except FloatingPointError:
+            with np.errstate(over="ignore"):  # infinite ones are cut by within_range
+                return (_dense(features) / 4 - self.center / 4) / (self.spread / 4)
 
     def to_dict(self) -> dict[str, list[float]]:
         """Return plain data."""
@@ -130,7 +138,38 @@ def row_normalized(features: Any) -> Any:
     """
     matrix = features.astype(np.float64)
     sums = np.asarray(abs(matrix).sum(axis=1)).reshape(-1)
+    if ((sums > 1 / _SMALLEST) | ((sums > 0) & (sums < _SMALLEST))).any():
+        peaks = abs(matrix).max(axis=1)
+        peaks = np.asarray(peaks.toarray() if sp.issparse(peaks) else peaks).reshape(-1)
+        return row_normalized(_over(matrix, np.where(peaks > 0, peaks, 1.0)))
     inverse = np.divide(1.0, sums, out=np.zeros_like(sums), where=sums > 0)
     if sp.issparse(matrix):
         return sp.csr_array(sp.diags_array(inverse) @ matrix)
     return matrix * inverse[:, None]
+
+
+def _over(matrix: Any, divisors: NDArray[np.float64]) -> Any:
+    """Return rows divided by numbers, where multiplying by their inverse could overflow."""
+    if not sp.issparse(matrix):
+        return matrix / divisors[:, None]
+    found = sp.csr_array(matrix, copy=True)
+    found.data /= np.repeat(divisors, np.diff(found.indptr))
+    return found
+
+
+def within_range(features: Any, limit: float) -> tuple[Any, tuple[str, ...]]:
+    """Return features of at most a size, and a remark when some had to be cut to it.
+
+    >>> within_range(np.array([[1e300, 2.0]]), 1e38)[1]
+    ('features beyond 1e+38 were cut to it: a model computes in float32',)
+    """
+    values = features.data if sp.issparse(features) else features
+    if values.size == 0 or (values.max() <= limit and values.min() >= -limit):
+        return features, ()
+    remark = f"features beyond {limit:.2g} were cut to it: a model computes in float32"
+    found = features.copy()
+    if sp.issparse(found):
+        found.data = np.clip(found.data, -limit, limit)
+    else:
+        found = np.clip(found, -limit, limit)
+    return found, (remark,)

@@ -20,6 +20,7 @@ from heterophily.layers.feature_scaling import (
     FeatureKind,
     feature_kind,
     row_normalized,
+    within_range,
 )
 from heterophily.layers.propagation import Propagation
 from heterophily.layers.sparse_features import SparseFeatures
@@ -190,6 +191,8 @@ class GraphInputs:
             features = columns.apply(features)
         elif options.features == "counts" and options.row_normalize:
             features = row_normalized(features)
+        features, cut = within_range(features, torch.finfo(dtype).max / 4)
+        remarks += cut
         if not sp.issparse(features):
             share = np.count_nonzero(features) / max(1, features.size)
             features = sp.csr_array(features) if share <= SPARSE_BELOW else features

@@ -27,7 +27,9 @@ from heterophily.metrics.label_counts import label_counts, need_labels, one_hot_
 from heterophily.metrics.neighbour_classes import count_threads
 from heterophily.native.edges import label_means
 
-_LARGEST = 1e30  # of a feature; beyond it similarities could be infinite
+_LARGEST = 1e30  # of a feature; beyond it, or below its inverse, products leave the range of floats
+_WIDEST = 1e270  # times that one row may be longer than another; beyond, the short one is lost
+_SMALLEST_SQUARE = 1e-250
 _WIDE = 1e5  # times that one row may be longer than another under the plain bound
 _ZERO = 1e-13  # of its bound, up to which a row is zero
 _BLOCK = 4096  # rows worked on at a time, so that temporary arrays stay small
@@ -157,7 +159,7 @@ def feature_class_means(
     features = graph.features
     if features is None:
         raise UndefinedError(f"{metric} of {graph.name!r}", "the graph has no features")
-    features = _in_range(features)
+    features = _in_range(features, normalize_features, f"{metric} of {graph.name!r}")
     norms, row_scale = _row_norms(features, normalize_features)
     if not norms[is_compared].any():
         raise UndefinedError(
@@ -231,11 +233,44 @@ def _zero_rows(
     return np.asarray((np.abs(found) <= _ZERO * length * bound[:, None]).all(axis=1))
 
 
-def _in_range(features: Any) -> Any:
-    """Return features whose fourth powers are finite; the sign of a gap has no unit."""
-    values = features.data if sp.issparse(features) else features
-    largest = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
-    return features / np.float64(largest) if largest > _LARGEST else features
+def _in_range(features: Any, normalize: bool, quantity: str) -> Any:
+    """Return features whose products stay within floating-point numbers; the same comparison.
+
+    The sign of a gap has no unit. Rows that are normalised anyway are divided one by one; others
+    are divided by one number, and refused where the shortest row would vanish beside the longest.
+    """
+    peaks = _row_peaks(features)
+    largest = float(peaks.max(initial=0.0))
+    if normalize:
+        is_odd = (peaks > _LARGEST) | ((peaks > 0) & (peaks < 1 / _LARGEST))
+        return _divide_rows(features, np.where(is_odd, peaks, 1.0)) if is_odd.any() else features
+    if largest and float(peaks[peaks > 0].min()) * _WIDEST < largest:
+        raise UndefinedError(
+            quantity,
+            f"its features range from {float(peaks[peaks > 0].min()):.0e} to {largest:.0e}, too "
+            "widely for floating-point numbers; scale the columns first",
+        )
+    if 1 / _LARGEST <= largest <= _LARGEST or not largest:
+        return features
+    return _divide_rows(features, np.full(peaks.size, largest))
+
+
+def _row_peaks(features: Any) -> NDArray[np.float64]:
+    """Return the largest absolute value of each row, (N,)."""
+    if features.shape[1] == 0:
+        return np.zeros(features.shape[0])
+    if sp.issparse(features):
+        found = abs(features).max(axis=1)
+        return np.asarray(found.toarray(), np.float64).reshape(-1)
+    return np.asarray(np.maximum(features.max(axis=1), -features.min(axis=1)), np.float64)
+
+
+def _divide_rows(features: Any, divisors: NDArray[np.float64]) -> Any:
+    if not sp.issparse(features):
+        return features.astype(np.float64) / divisors[:, None]
+    found = features.astype(np.float64)
+    found.data /= np.repeat(divisors, np.diff(found.indptr))
+    return found
 
 
 def _times_class_sums(features: Any, spread: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -270,6 +305,12 @@ def _row_norms(
             absolute[at : at + _BLOCK] = values.sum(axis=1)
             squares[at : at + _BLOCK] = np.einsum("ij,ij->i", values, values)
     norms = np.sqrt(squares)
+    is_tiny = (absolute > 0) & (squares < _SMALLEST_SQUARE)  # they would vanish
+    if is_tiny.any():
+        peaks = _row_peaks(features[is_tiny])
+        rows = _divide_rows(features[is_tiny], peaks)
+        squares = rows.multiply(rows).sum(axis=1) if sp.issparse(rows) else (rows * rows).sum(1)
+        norms[is_tiny] = peaks * np.sqrt(np.asarray(squares).reshape(-1))
     if not normalize:
         return norms, None
     scale = np.divide(1.0, absolute, out=np.zeros_like(absolute), where=absolute > 0)

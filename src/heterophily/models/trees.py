@@ -159,8 +159,24 @@ class TreesModel(Fitted):
         """Return the logarithms of the probabilities, (N, C)."""
         if not self.classes.numel():  # not fitted yet
             return torch.zeros(inputs.num_nodes, self.num_classes)
+        self._refuse_foreign_numbers(inputs)
         found = self.trees.probabilities(self.table(inputs))
         return torch.from_numpy(np.log(np.maximum(found, SMALLEST)))
+
+    def _refuse_foreign_numbers(self, inputs: GraphInputs) -> None:
+        """Refuse a saved state that speaks of classes or features that do not exist."""
+        for name, most in (
+            ("classes", self.num_classes),
+            ("labels", self.num_classes),
+            ("kept", inputs.num_features),
+        ):
+            numbers = getattr(self, name)
+            lowest = -1 if name == "labels" else 0
+            if numbers.numel() and not lowest <= int(numbers.min()) <= int(numbers.max()) < most:
+                raise InputError(
+                    f"the saved trees do not fit: {name} go up to {int(numbers.max())}, the model "
+                    f"has {most}; train again"
+                )
 
     def gains(self) -> Mapping[tuple[str, int | None], float]:
         """Return the share of each column (block, number of the feature or class) in the gain.

@@ -43,12 +43,20 @@ MINUTES = 3.0
 SEEDS = 5
 QUICK_BELOW = 1.0
 """With less than so many minutes the diagnosis is the quick one."""
+MOST_MINUTES = 525_600
+"""A year."""
 
 BY_CLASS = ("balanced-accuracy", "macro-f1")
 """Scores for which every class counts alike, so it does in the loss."""
 
 SPENT = "time-spent.jsonl"
 """Beside the artefacts of a store: the seconds of each training of a search."""
+
+
+def check_minutes(minutes: float) -> None:
+    """Refuse a time that is none, or that never ends."""
+    if not 0 < minutes <= MOST_MINUTES:
+        raise InputError(f"minutes={minutes}; it must be above 0 and at most {MOST_MINUTES:,}")
 
 
 def auto(
@@ -128,8 +136,7 @@ def auto(
         Who trains; by default this machine.
     """
     graph = as_graph(graph)
-    if not minutes > 0:
-        raise InputError(f"minutes={minutes}; it must be above 0")
+    check_minutes(minutes)
     if refit and splits is None:
         raise InputError(
             "refit=True is for splits that are given: without them auto trains on folds already"

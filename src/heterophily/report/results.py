@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from heterophily.data.splits import DRAWS
+from heterophily.data.toml_file import read_text
 from heterophily.errors import InputError
 from heterophily.evaluation.split_rules import rule_of
 from heterophily.statistics.paired_tests import all_pairs
@@ -41,7 +42,9 @@ def read_results(paths: Sequence[Path], *, graph: str) -> dict[str, Any]:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        content = json.loads(path.read_text("utf-8"))
+        content = json.loads(read_text(path))
+    except InputError:
+        raise
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
     except (ValueError, OSError, RecursionError) as error:

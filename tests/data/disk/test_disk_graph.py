@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from heterophily import Graph
-from heterophily.data.disk.files import from_bfloat16, to_bfloat16
+from heterophily.data.disk.files import file_sha256, from_bfloat16, to_bfloat16
 from heterophily.data.disk.graph import DiskGraph
-from heterophily.data.disk.manifest import MANIFEST
+from heterophily.data.disk.manifest import MANIFEST, _own_sha256
 from heterophily.data.disk.write import write_disk_graph
 from heterophily.data.graph import same_content
 from heterophily.errors import InputError
@@ -99,6 +99,8 @@ def test_every_cut_and_every_flipped_bit_is_told_with_the_name_of_the_file(
     path.write_bytes(data)
     with pytest.raises(InputError, match=f"{path.name} is damaged"):
         DiskGraph.open(disk.folder).check()
+    with pytest.raises(InputError, match=f"{path.name} is damaged"):
+        DiskGraph.open(disk.folder).to_graph()  # nobody has to ask for a check
     path.write_bytes(data[:-4])
     with pytest.raises(InputError, match=f"{path.name} has|parts hold"):
         DiskGraph.open(disk.folder)
@@ -141,11 +143,54 @@ def test_wrong_manifests_are_refused_with_the_reason(
 ) -> None:
     disk = write_disk_graph(random_graph(), tmp_path / "g.disk")
     path = disk.folder / MANIFEST
-    values = json.loads(path.read_text()) | change
-    del values["sha256"]
-    path.write_text(json.dumps(values))
+    _forge(path, json.loads(path.read_text()) | change)
     with pytest.raises(InputError, match=re.escape(told)):
         DiskGraph.open(disk.folder)
+
+
+@pytest.mark.parametrize(
+    ("suffix", "dtype", "number"),
+    [
+        ("indices", "<u4", 10**6),
+        ("indptr", "<i8", 10**9),
+        ("indptr", "<i8", -1),
+        ("int32", "<i4", 7),
+        ("f32", "<f4", np.nan),
+    ],
+)
+def test_numbers_that_cannot_be_are_refused_even_with_the_right_checksums(
+    tmp_path: Path, suffix: str, dtype: str, number: float
+) -> None:
+    """Compiled code would read beyond its arrays."""
+    disk = write_disk_graph(random_graph(), tmp_path / "g.disk")
+    path = next(disk.folder.glob(f"*.{suffix}"))
+    values = np.fromfile(path, dtype)
+    values[3] = number
+    before = file_sha256(path)
+    path.write_bytes(values.tobytes())
+    manifest = disk.folder / MANIFEST
+    text = manifest.read_text().replace(before, file_sha256(path))
+    _forge(manifest, json.loads(text))
+    forged = DiskGraph.open(disk.folder)
+    forged.check()
+    with pytest.raises(InputError, match=f"{path.name} is damaged"):
+        forged.to_graph()
+
+
+def _forge(path: Path, values: dict[str, object]) -> None:
+    """Write a manifest as one who knows its checksum."""
+    values["sha256"] = _own_sha256(values)
+    path.write_text(json.dumps(values))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_features_beyond_the_type_are_refused_by_name(tmp_path: Path, dtype: str) -> None:
+    features = np.ones((60, 2))
+    features[7, 1] = 1e39
+    graph = Graph.from_edges([0], [1], num_nodes=60, features=features)
+    with pytest.raises(InputError, match=r"feature_1.*1e\+39.*float32"):
+        write_disk_graph(graph, tmp_path / "g.disk", dtype=dtype)
+    assert not list(tmp_path.iterdir())
 
 
 def test_what_a_folder_cannot_hold_is_refused(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 
 from heterophily.data.atomic import atomic_path
 from heterophily.data.disk.manifest import FileEntry
+from heterophily.errors import InputError
 
 _BLOCK = 8 * 2**20
+_LARGEST_BFLOAT16 = 3.3895e38
 
 
 class HashedFile:
@@ -72,6 +74,18 @@ def mapped(path: Path, dtype: str, shape: tuple[int, ...]) -> NDArray[Any]:
     if 0 in shape:  # an empty file cannot be mapped
         return np.empty(shape, dtype)
     return np.memmap(path, dtype=dtype, mode="r", shape=shape)
+
+
+def encoded(values: NDArray[Any], dtype: str, names: Sequence[str]) -> NDArray[Any]:
+    """Return a block of features, (n, F), as the file holds them; refuse what it cannot hold."""
+    limit = np.finfo(np.float32).max if dtype == "float32" else _LARGEST_BFLOAT16
+    if values.size and (values.max() > limit or values.min() < -limit):
+        row, column = np.argwhere(np.abs(values) > limit)[0]
+        raise InputError(
+            f"the feature {names[column]!r} holds {values[row, column]:g}, and features on disk "
+            "are at most 3.4e38 in size (float32); divide the column by a number first"
+        )
+    return values.astype("<f4") if dtype == "float32" else to_bfloat16(values)
 
 
 def to_bfloat16(values: NDArray[Any]) -> NDArray[np.uint16]:

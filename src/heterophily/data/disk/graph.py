@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from heterophily.data.disk.files import file_sha256, from_bfloat16, mapped
 from heterophily.data.disk.manifest import Manifest, PanelEntry, PartEntry, read_manifest
+from heterophily.data.disk.verify import anything, ascending, finite, verify, within
 from heterophily.data.memory import need
 from heterophily.errors import InputError
 
@@ -56,19 +57,27 @@ class DiskPart:
         size = (self.folder / self.entry.indices.name).stat().st_size
         return int(size // np.dtype(self.index_dtype).itemsize)
 
+    def _indptr_path(self) -> Path:
+        is_sound = ascending(self.num_rows + 1, self.num_entries)
+        return verify(self.folder, self.entry.indptr, "<i8", is_sound)
+
+    def _indices_path(self) -> Path:
+        dtype = self.index_dtype
+        return verify(self.folder, self.entry.indices, dtype, within(0, self.num_columns))
+
     @cached_property
     def indptr(self) -> NDArray[np.int64]:
         """Where each row starts, (rows + 1,), counted from 0 in this part."""
-        return mapped(self.folder / self.entry.indptr.name, "<i8", (self.num_rows + 1,))
+        return mapped(self._indptr_path(), "<i8", (self.num_rows + 1,))
 
     @cached_property
     def indices(self) -> NDArray[Any]:
         """The neighbours of each row, ascending; uint32, or int64 beyond 2**32 nodes."""
-        return mapped(self.folder / self.entry.indices.name, self.index_dtype, (self.num_entries,))
+        return mapped(self._indices_path(), self.index_dtype, (self.num_entries,))
 
     def starts(self, first: int, last: int) -> NDArray[np.int64]:
         """Return where the rows ``first .. last - 1`` start, and where the last one ends."""
-        with open(self.folder / self.entry.indptr.name, "rb") as stream:
+        with open(self._indptr_path(), "rb") as stream:
             return np.fromfile(stream, "<i8", last - first + 1, offset=8 * first)
 
     def read(self, first: int, last: int) -> tuple[NDArray[np.int64], NDArray[Any]]:
@@ -77,7 +86,7 @@ class DiskPart:
         Unlike the mapped arrays, nothing stays in memory afterwards; ``indptr`` begins anywhere.
         """
         indptr = self.starts(first, last)
-        with open(self.folder / self.entry.indices.name, "rb") as stream:
+        with open(self._indices_path(), "rb") as stream:
             dtype = np.dtype(self.index_dtype)
             count = int(indptr[-1] - indptr[0])
             indices = np.fromfile(stream, dtype, count, offset=dtype.itemsize * int(indptr[0]))
@@ -119,7 +128,8 @@ class DiskPanel:
     def raw(self) -> NDArray[Any]:
         """The file as it is, (N, width): float32, or uint16 that hold the bits of bfloat16."""
         dtype = "<f4" if self.dtype == "float32" else "<u2"
-        return mapped(self.folder / self.entry.file.name, dtype, (self.num_nodes, self.width))
+        path = verify(self.folder, self.entry.file, dtype, finite(self.dtype))
+        return mapped(path, dtype, (self.num_nodes, self.width))
 
     def read(self, rows: slice | NDArray[Any] = slice(None)) -> NDArray[np.float32]:
         """Return rows as float32 in memory."""
@@ -132,7 +142,8 @@ class DiskGraph:
     """A graph in a folder: symmetric unless directed, no loops, no duplicates, no weights.
 
     Opening reads the manifest alone and looks at the sizes of the files; arrays are mapped into
-    memory on first use. :meth:`check` compares the checksums.
+    memory on first use, and each file is compared with its checksum before. :meth:`check` compares
+    all of them now.
 
     >>> import tempfile
     >>> from heterophily import Graph
@@ -232,7 +243,8 @@ class DiskGraph:
         """The class of each node, (N,); -1 = unlabelled."""
         if self.manifest.labels is None:
             return np.full(self.num_nodes, -1, np.int32)
-        return mapped(self.folder / self.manifest.labels.name, "<i4", (self.num_nodes,))
+        path = verify(self.folder, self.manifest.labels, "<i4", within(-1, self.num_classes))
+        return mapped(path, "<i4", (self.num_nodes,))
 
     @cached_property
     def panels(self) -> tuple[DiskPanel, ...]:
@@ -250,8 +262,16 @@ class DiskGraph:
             return np.arange(self.num_nodes)[rows] if isinstance(rows, slice) else rows
         import pyarrow as pa
 
-        with pa.memory_map(str(self.folder / self.manifest.ids.name)) as source:
+        path = verify(self.folder, self.manifest.ids, "u1", anything)
+        try:
+            source = pa.memory_map(str(path))
             column = pa.ipc.open_file(source).read_all().column(0)
+            column.validate(full=True)
+        except (pa.ArrowException, OSError, IndexError) as error:
+            raise InputError(f"{path} is damaged: {error}") from None
+        if len(column) != self.num_nodes:
+            raise InputError(f"{path} has {len(column):,} ids, expected {self.num_nodes:,}")
+        with source:
             if isinstance(rows, slice):
                 first, last, step = rows.indices(self.num_nodes)
                 rows = np.arange(first, last, step)

@@ -185,7 +185,7 @@ def _from_json(values: Any) -> Manifest:
             f"it has version {values['version']!r}, this program reads version {VERSION}; "
             "use the version of heterophily that wrote it, or convert again"
         )
-    if "sha256" in values and values["sha256"] != _own_sha256(values):
+    if values["sha256"] != _own_sha256(values):
         raise InputError("its own checksum does not fit")
     num_nodes, num_entries = _count(values["num_nodes"]), _count(values["num_entries"])
     is_directed = values["is_directed"]

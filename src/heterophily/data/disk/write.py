@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from heterophily.data.atomic import atomic_path
-from heterophily.data.disk.files import file_sha256, to_bfloat16, write_blocks
+from heterophily.data.disk.files import encoded, file_sha256, write_blocks
 from heterophily.data.disk.graph import DiskGraph
 from heterophily.data.disk.manifest import (
     MANIFEST,
@@ -153,6 +153,7 @@ def _write_panels(folder: Path, graph: Graph, width: int, dtype: str) -> Feature
     matrix: Any = graph.features
     num_columns = graph.num_features
     suffix = "f32" if dtype == "float32" else "bf16"
+    names = graph.feature_names or tuple(f"feature_{column}" for column in range(num_columns))
     if sp.issparse(matrix):
         matrix = sp.csc_array(matrix)
 
@@ -162,7 +163,7 @@ def _write_panels(folder: Path, graph: Graph, width: int, dtype: str) -> Feature
         for at in range(0, graph.num_nodes, _ROWS):
             block = rows[at : at + _ROWS]
             dense = block.toarray() if sp.issparse(block) else block
-            yield dense.astype("<f4") if dtype == "float32" else to_bfloat16(dense)
+            yield encoded(dense, dtype, names[first:last])
 
     panels = tuple(
         PanelEntry(
@@ -175,5 +176,4 @@ def _write_panels(folder: Path, graph: Graph, width: int, dtype: str) -> Feature
         )
         for number, first in enumerate(range(0, num_columns, width))
     )
-    names = graph.feature_names or tuple(f"feature_{column}" for column in range(num_columns))
     return FeatureEntry(num_columns, dtype, names, panels)

@@ -23,10 +23,16 @@ def feature_rows(graph: Graph, nodes: NDArray[np.int64], *, seed: int) -> NDArra
     if features is None or features.shape[1] == 0:
         raise InputError(f"{graph.name} has no features to embed")
     rows = features[nodes].astype(np.float64)
+    peaks = abs(rows).max(axis=1)  # squares of huge numbers would overflow
+    peaks = np.asarray(peaks.toarray() if sp.issparse(peaks) else peaks).reshape(-1)
+    peaks = np.where(peaks > 0, peaks, 1.0)
     if sp.issparse(rows):
+        rows = sp.csr_array(rows)
+        rows.data /= np.repeat(peaks, np.diff(rows.indptr))
         lengths = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).reshape(-1))
         rows = sp.csr_array(sp.diags_array(1 / np.where(lengths > 0, lengths, 1)) @ rows)
     else:
+        rows = rows / peaks[:, None]
         lengths = np.linalg.norm(rows, axis=1, keepdims=True)
         rows = rows / np.where(lengths > 0, lengths, 1)
     most = min(_COLUMNS, min(rows.shape) - 1)

@@ -18,7 +18,7 @@ from heterophily.data.atomic import atomic_path
 from heterophily.data.disk.convert.edge_batches import BATCH, BigTable
 from heterophily.data.disk.convert.runs import Tell
 from heterophily.data.disk.convert.workspace import Workspace
-from heterophily.data.disk.files import HashedFile, file_sha256, to_bfloat16
+from heterophily.data.disk.files import HashedFile, encoded, file_sha256
 from heterophily.data.disk.manifest import WIDEST_PANEL, FeatureEntry, FileEntry, PanelEntry
 from heterophily.data.disk.write import IDS_FILE, LABELS_FILE
 from heterophily.data.encode.encoder import Encoder
@@ -113,9 +113,7 @@ class NodeWriter:
             done = 0
             for dense in self._encoded(encoder) if names else ():
                 for (first, last), stream in zip(cuts, streams, strict=True):
-                    block = dense[:, first:last]
-                    is_float = self.dtype == "float32"
-                    stream.write(block.astype("<f4") if is_float else to_bfloat16(block))
+                    stream.write(encoded(dense[:, first:last], self.dtype, names[first:last]))
                 done += dense.shape[0]
                 tell("features", done, self.num_nodes)
         return {
