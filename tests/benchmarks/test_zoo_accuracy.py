@@ -14,6 +14,7 @@ import pytest
 
 from heterophily.paper.published_tables import published_table
 from heterophily.runs.model import spec_with
+from heterophily.search.space import recipe_of
 
 SCRIPT = Path(__file__).resolve().parents[2] / "benchmarks" / "zoo_accuracy.py"
 
@@ -45,7 +46,7 @@ def test_every_model_has_settings_that_build_on_every_dataset(script: ModuleType
             cell = script.candidates(model, dataset)
             assert cell, f"{model} on {dataset}"
             for candidate in cell:
-                recipe = script.recipe_of(candidate["settings"], model, "")
+                recipe = recipe_of(candidate["settings"], model, "")
                 assert spec_with(model, recipe.options).build(
                     num_nodes=6, num_features=4, num_classes=2
                 )
@@ -72,16 +73,6 @@ def test_the_choice_looks_at_validation_accuracy_only(script: ModuleType) -> Non
 
 def test_nothing_is_chosen_before_the_search_is_complete(script: ModuleType) -> None:
     assert script.chosen(record({"0": outcome(0.9, 0.9)}, {}, search_splits=1)) is None
-
-
-def test_missing_runs_are_those_of_the_search_then_those_of_the_chosen(script: ModuleType) -> None:
-    cell = record({"0": outcome(0.5, 0.5)}, {}, search_splits=1)
-    order = []
-    for candidate, number in script.missing(cell, 3):
-        place = cell["candidates"].index(candidate)
-        order.append((place, number))
-        candidate["runs"][str(number)] = outcome(0.6 if place else 0.5, 0.5)
-    assert order == [(1, 0), (1, 1), (1, 2)]
 
 
 def test_the_page_counts_what_is_near_and_what_is_reached(
