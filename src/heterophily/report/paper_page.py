@@ -17,6 +17,7 @@ import numpy as np
 from heterophily.errors import InputError, lookup
 from heterophily.paper.printed import read_places
 from heterophily.paper.published_tables import published_table
+from heterophily.report.paper_tables import agreement
 from heterophily.statistics.ranks import rank_correlations
 from heterophily.studies.study import study
 
@@ -84,7 +85,8 @@ def paper_page(results: Path) -> str:
 
 def _row(place: Place, results: Path) -> str:
     how = "<br>".join(f"`{text}`" for text in place.how) or NONE
-    records = [f"[{name}](../results/{name})" for name in place.record]
+    there = [name for name in place.record if (results / name).exists()]
+    records = [f"[{name}](../results/{name})" for name in there]
     tests = [f"[{Path(name).name}](../{name})" for name in place.tests]
     said = NONE
     if place.agreement is not None:
@@ -104,33 +106,9 @@ def _json(path: Path) -> Any:
 
 
 def _table(place: Place, results: Path) -> str:
-    """A table of the paper: cells, deviations, mean difference, order, protocol, numerics."""
-    path = results / place.record[0]
-    if not path.exists():
-        return "not run"
-    content = _json(path)
-    facts = content["summary"]
-    printed = sum(row in content["rows"] for row, _ in published_table(content["study"]).cells)
-    texts = [
-        f"{facts['complete']} of {printed} printed cells, settings {content['protocol']}",
-        f"within one {facts['within_one_std']}, two {facts['within_two_std']} of "
-        f"{facts['of_with_std']}",
-        f"mean difference {100 * facts['mean_difference']:+.2f} points",
-    ]
-    if facts["rank_correlation"] is not None:
-        texts.append(f"order (Spearman, mean over datasets) {facts['rank_correlation']:.2f}")
-    earlier = _earlier(content["cells"])
-    if earlier:
-        texts.append(f"{earlier} cells of earlier numerics")
-    return "; ".join(texts)
-
-
-def _earlier(cells: list[Mapping[str, Any]]) -> int:
-    from heterophily.runs.run import NUMERICS
-
-    today = {f"{engine} {version}" for engine, version in NUMERICS.items()}
-    known = [cell for cell in cells if cell["is_complete"]]
-    return sum(not set(cell.get("numerics") or ("unknown",)) <= today for cell in known)
+    """A table of the paper, from the pages of several protocols: see :func:`agreement`."""
+    found = [_json(results / name) for name in place.record if (results / name).exists()]
+    return agreement(found) if found else "not run"
 
 
 def _baselines(place: Place, results: Path) -> str:
@@ -202,6 +180,20 @@ def _filterbank(place: Place, results: Path) -> str:
     )
 
 
+def _scales(place: Place, results: Path) -> str:
+    """The mixture with factors of its own: mean accuracies by dataset, each row searched alone."""
+    path = results / place.record[0]
+    if not path.exists():
+        return "not run"
+    content = _json(path)
+    texts = []
+    for row in content["rows"]:
+        means = {c["dataset"]: c["mean"] for c in content["cells"] if c["row"] == row}
+        known = {name: f"{100 * mean:.2f}" for name, mean in means.items() if mean is not None}
+        texts.append(f"{row}: {', '.join(f'{name} {mean}' for name, mean in known.items())}")
+    return "each searched on its own; " + "; ".join(texts)
+
+
 def _metrics(place: Place, results: Path) -> str:
     path = results / place.record[0]
     if not path.exists():
@@ -262,6 +254,7 @@ READERS: Mapping[str, Callable[[Place, Path], str]] = {
     "table": _table,
     "baselines": _baselines,
     "filterbank": _filterbank,
+    "scales": _scales,
     "metrics": _metrics,
     "bars": _bars,
     "levels": _levels,
