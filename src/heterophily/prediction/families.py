@@ -123,6 +123,14 @@ FILTERED = Family(
 )
 
 STACK_SAGE = Family("res-sage", {}, portfolios.STACKS, _STACK, kind="stack")
+STACK_BATCH = Family(
+    "res-sage",
+    {"norm": "batch"},
+    portfolios.STACKS,
+    EpochCost(fixed=12.0, node=18.0, edge=0.07, depth=3),
+    title="res-sage, batch norm",
+    kind="stack",
+)
 STACK_ACM = Family(
     "res-acm",
     {},
@@ -188,7 +196,7 @@ FAMILIES: tuple[Family, ...] = (
     *(TREES, MLP, RAW_MLP, TREES_LABELS, TREES_CHANNELS, PROPAGATION, CORRECTED),
     *(ACM, GCN, RAW, RESIDUAL, ACMII, RESIDUAL_II, PLUS, LINKX, ALL_II, GLOBAL_STRUCTURE),
     *(PLUS_II, ALL, GLOBAL_RAW, GLOBAL, PAGERANK, FILTERED, FREQUENCY),
-    *(STACK_SAGE, STACK_ACM, STACK_GCN, ATTENTION),
+    *(STACK_SAGE, STACK_BATCH, STACK_ACM, STACK_GCN, ATTENTION),
 )
 """Every family that has its chance on every graph, whatever the verdict, the most telling of each
 kind first; on a graph with one-way edges also those of :data:`DIRECTED`, with types of edges those
