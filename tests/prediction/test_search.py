@@ -71,6 +71,17 @@ def test_a_leader_that_was_cut_off_is_trained_for_longer():
     assert not search._longer(search.trials, 1)  # it was tried
 
 
+def test_the_first_round_leaves_time_to_train_the_leader_twice_on_every_split():
+    search = make(seconds=100.0)  # five splits, one worker
+    assert search._ends_first_round() == 0.75
+    leader = Trial(Candidate(ACM, {"skill": 0.9, "max_epochs": 1}))
+    search.trials = [leader]
+    search.train([(leader, 0, 0)], until=1.0)
+    for whole, share in ((1.0, 0.75), (4.0, 0.6), (20.0, 0.5)):
+        search.seconds = lambda c, whole=whole: whole if "max_epochs" not in c.settings else 0.1
+        assert search._ends_first_round() == share
+
+
 def test_a_longer_training_fits_into_half_of_the_time_that_is_left():
     search = make(seconds=100.0)
     short = Candidate(ACM, {"skill": 0.9, "max_epochs": 20})

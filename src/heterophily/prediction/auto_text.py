@@ -90,7 +90,8 @@ def top_lines(result: AutoResult) -> list[str]:
     return [
         f"  Of the {found.count} test nodes ranked first for "
         f"{str(result.graph.class_names[found.class_number])!r}, {100 * found.precision:.1f} % are "
-        f"(by chance {100 * found.chance:.1f} %); that finds {100 * found.recall:.1f} % of them."
+        f"of this class ({100 * found.chance:.1f} % of all are); that finds "
+        f"{100 * found.recall:.1f} % of the class."
         for found in result.estimate.top
     ]
 
@@ -137,5 +138,6 @@ def as_html(result: AutoResult) -> str:
     rows: list[list[TableCell | str]] = [
         list(cells(row, len(result.splits))) for row in shown_rows(result)
     ]
-    told = f"<p>{safe(sentence(result))}</p><p>{safe(validation_use(result))}</p>"
+    lines = [sentence(result), validation_use(result), *map(str.strip, top_lines(result))]
+    told = "".join(f"<p>{safe(line)}</p>" for line in lines)
     return told + table(header(result.score), rows)

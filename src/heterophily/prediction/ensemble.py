@@ -65,7 +65,7 @@ def choose(
     The best finalist begins; then joins, each time, whoever makes the right classes of validation
     nodes most probable (log likelihood, mean over the splits), until nobody helps (after Caruana et
     al. 2004). The likelihood, not the score: every vote changes it, so less is left to chance
-    (docs/predict.md has the comparison). But nobody joins who lowers the score by more than
+    (docs/auto.md has the comparison). But nobody joins who lowers the score by more than
     ``SCORE_MAY_FALL``: where the best one is not sure enough of itself, others raise the likelihood
     by being sure alone. Every member has one vote, so a finalist with more seeds
     has more. On the validation nodes of a split only members of that split vote: others may have

@@ -33,10 +33,11 @@ small graph apart by chance, a larger one leaves time for fewer candidates."""
 SHARES = (0.4, 0.6, 0.8)
 """Share of the time that has passed when each rung ends; the rest is for more seeds."""
 
-FIRST_ROUND = 0.5
-"""Share of the time after which families that were not tried yet are given up, with a note."""
+FIRST_ROUND = (0.5, 0.75)
+"""Share of the time after which families that were not tried yet are given up, with a note: between
+these two, so that the leader can be trained twice on every split afterwards."""
 
-LONGER = 0.7
+LONGER = 0.8
 """Until this share of the time has passed, leaders whose first training was short get a longer one
 instead of more splits and seeds: a model that was cut off is rarely the best of its family."""
 
@@ -96,7 +97,7 @@ class Search:
         for rung, count in enumerate(rungs[2:], start=1):
             kept = min(MAX_KEPT, math.ceil(len(alive) / KEEP))
             alive = self._survivors(alive, count=max(MIN_KEPT, kept))
-            until = SHARES[min(rung, len(SHARES) - 1)]
+            until = self._part(SHARES[min(rung, len(SHARES) - 1)])
             for trial in leaders_first(alive, self.margin) if alive else []:
                 # what the time does not allow is left out
                 needed = [(trial, split, 0) for split in range(trial.splits, count)]
@@ -144,11 +145,28 @@ class Search:
             alive = self._survivors(alive, count=MAX_KEPT)
         alive += self._longer(alive, look)
         # a first round may have used all its time: rivals of the leader still get some
-        self._judge(alive, look, judge, until=SHARES[2])
+        self._judge(alive, look, judge, until=self._part(SHARES[2]))
         if best < EXACT and self.max_trials is None:
             self.left_out = tuple(f for f in proposals.untried if f.turn_of is None)
         most = max((trial.splits for trial in alive), default=0)
         return [trial for trial in alive if trial.splits == most]
+
+    def _part(self, share: float) -> float:
+        """Return a share of the time, or that after a third of what is left, whichever is later."""
+        passed = min(1.0, self.clock.share)
+        return max(share, passed + (1.0 - passed) / 3)
+
+    def _ends_first_round(self) -> float:
+        """Return the share of the time at which the first round ends, whoever is left."""
+        earliest, latest = FIRST_ROUND
+        usable = [trial for trial in self.trials if trial.mean > -math.inf]
+        if not usable:
+            return latest
+        leader = max(usable, key=lambda trial: trial.mean).candidate
+        whole = {key: value for key, value in leader.settings.items() if key != "max_epochs"}
+        each = self.seconds(Candidate(leader.family, whole)) / self._workers
+        needed = 2 * len(self.trainer.splits) * each / self.clock.seconds
+        return min(latest, max(earliest, 1.0 - needed))
 
     def _longer(self, alive: Sequence[Trial], look: int) -> list[Trial]:
         """Train the leaders whose first trainings were cut off for longer, best first.
@@ -199,7 +217,7 @@ class Search:
         if best >= EXACT and proposals.tried_families >= ENOUGH_FAMILIES:
             return True
         if proposals.is_first_round:
-            return self.clock.share > FIRST_ROUND
+            return self.clock.share > self._ends_first_round()
         is_told = proposals.strong_are_tried or self.margin > TOO_NOISY
         is_flat = since >= PLATEAU and is_told
         return is_flat or self.clock.share > SHARES[0]
