@@ -19,6 +19,12 @@ def data_folder() -> Path:
     return folder
 
 
+@pytest.fixture
+def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder for what a script prints, apart from the folder that it works in."""
+    return tmp_path_factory.mktemp("logs")
+
+
 _SLOW = set((Path(__file__).parent / "slow.txt").read_text("utf-8").split())
 
 

@@ -1,13 +1,11 @@
-"""The examples run, each alone in a fresh interpreter, and print what they promise."""
+"""The examples run, each alone in an interpreter of its own, and print what they promise."""
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from fresh import fresh
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 PRINTS = {
@@ -28,23 +26,13 @@ def test_every_example_is_listed_here() -> None:
 
 
 @pytest.mark.parametrize("name", PRINTS)
-def test_example_runs(name: str, tmp_path: Path) -> None:
+def test_example_runs(name: str, tmp_path: Path, logs: Path) -> None:
     text = (EXAMPLES / name).read_text("utf-8")
-    warnings = ["-W", "error"]
     if "import pandas" in text:
         pytest.importorskip("pandas")
     if "torch_geometric" in text:
         pytest.importorskip("torch_geometric")
-        warnings = []  # importing it warns about its own use of torch
-    done = subprocess.run(
-        [sys.executable, *warnings, str(EXAMPLES / name)],
-        cwd=tmp_path,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    done = fresh(script=EXAMPLES / name, folder=tmp_path, logs=logs, warnings="error")
     assert done.returncode == 0, done.stderr
     assert PRINTS[name] in done.stdout
     assert not list(tmp_path.iterdir()), "an example leaves no files behind"

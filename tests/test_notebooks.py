@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from fresh import fresh
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "notebooks"
 PRINTS = {
@@ -38,22 +36,14 @@ def test_the_stored_outputs_are_there(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PRINTS)
-def test_notebook_runs(name: str, tmp_path: Path) -> None:
+def test_notebook_runs(name: str, tmp_path: Path, logs: Path) -> None:
     pytest.importorskip("pandas", reason="the notebooks use pandas")
     code = (
         "import json, runpy, sys; from pathlib import Path;"
         f"tools = runpy.run_path({str(FOLDER / 'execute.py')!r});"
         f"print(json.dumps(tools['execute'](Path({str(FOLDER / name)!r}))))"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=tmp_path,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    done = fresh(code, folder=tmp_path, logs=logs)
     assert done.returncode == 0, done.stderr
     assert PRINTS[name] in printed(json.loads(done.stdout.splitlines()[-1]))
     assert not list(tmp_path.iterdir()), "a notebook leaves no files behind"

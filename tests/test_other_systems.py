@@ -5,9 +5,9 @@ This is a rehearsal on one machine, not a test on those systems.
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
+
+from fresh import fresh
 
 PRELUDE = """
 import importlib, os, pkgutil, signal, sys
@@ -24,18 +24,13 @@ sys.platform = "darwin"  # no prctl, no renameat2
 """
 
 
-def run(code: str, folder: Path) -> str:
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", PRELUDE + code],
-        capture_output=True,
-        text=True,
-        cwd=folder,
-    )
+def run(code: str, folder: Path, logs: Path) -> str:
+    done = fresh(PRELUDE + code, folder=folder, logs=logs, warnings="ignore")
     assert done.returncode == 0, done.stderr[-3000:]
     return done.stdout
 
 
-def test_every_module_is_imported_where_posix_is_absent(tmp_path: Path) -> None:
+def test_every_module_is_imported_where_posix_is_absent(tmp_path: Path, logs: Path) -> None:
     code = """
 import heterophily
 count = 0
@@ -49,10 +44,10 @@ for found in pkgutil.walk_packages(heterophily.__path__, "heterophily."):
     count += 1
 print(count)
 """
-    assert int(run(code, tmp_path)) > 150
+    assert int(run(code, tmp_path, logs)) > 150
 
 
-def test_a_model_is_trained_kept_and_used_where_posix_is_absent(tmp_path: Path) -> None:
+def test_a_model_is_trained_kept_and_used_where_posix_is_absent(tmp_path: Path, logs: Path) -> None:
     code = """
 from heterophily import Graph
 from heterophily.data.npz import write_npz
@@ -77,5 +72,5 @@ for command in (
     assert main(command) == 0, command
 print("done")
 """
-    assert run(code, tmp_path).strip().endswith("done")
+    assert run(code, tmp_path, logs).strip().endswith("done")
     assert (tmp_path / "predictions.csv").is_file()

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import functools
 import json
-import os
 import re
 import runpy
 import shlex
-import subprocess
-import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +14,7 @@ from typing import Any
 
 import pytest
 import typer
+from fresh import fresh, fresh_command
 
 from heterophily.data.catalog import DATASETS
 
@@ -56,40 +54,27 @@ def test_every_block_is_of_a_kind_that_is_checked(page: Path) -> None:
 
 @pytest.mark.parametrize(("page", "code"), blocks("python"), ids=lambda value: value[:40])
 def test_python_blocks_run(
-    page: str, code: str, tmp_path: Path, request: pytest.FixtureRequest
+    page: str, code: str, tmp_path: Path, logs: Path, request: pytest.FixtureRequest
 ) -> None:
-    environment = dict(os.environ)
+    environment = {}
     if any(f'"{name}"' in code for name, known in DATASETS.items() if known.embedded is None):
         environment["HETEROPHILY_DATA"] = str(request.getfixturevalue("data_folder"))
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code],
-        cwd=tmp_path,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    done = fresh(code, folder=tmp_path, logs=logs, environment=environment, warnings="error")
     assert done.returncode == 0, f"{page}\n{done.stderr}"
 
 
 @pytest.mark.parametrize(("page", "code"), blocks("console"), ids=lambda value: value[:40])
-def test_console_blocks_run(page: str, code: str, tmp_path: Path, data_folder: Path) -> None:
+def test_console_blocks_run(
+    page: str, code: str, tmp_path: Path, logs: Path, data_folder: Path
+) -> None:
     """Lines that start with ``$ heterophily`` are run; a trailing ``# exits 2`` is checked."""
-    environment = {**os.environ, "HETEROPHILY_DATA": str(data_folder)}
+    environment = {"HETEROPHILY_DATA": str(data_folder)}
     for line in code.splitlines():
         if not line.startswith("$ heterophily "):
             continue
         command, _, comment = line[2:].partition("  # ")
-        done = subprocess.run(
-            [sys.executable, "-m", "heterophily.cli.app", *shlex.split(command)[1:]],
-            cwd=tmp_path,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-        )
+        words = shlex.split(command)[1:]
+        done = fresh_command(words, folder=tmp_path, logs=logs, environment=environment)
         expected = 2 if "exits 2" in comment else 0
         assert done.returncode == expected, f"{page}: {line}\n{done.stdout}{done.stderr}"
 
