@@ -168,3 +168,23 @@ def test_an_older_schema_is_migrated_and_a_newer_one_refused(tmp_path: Path) -> 
     base.close()
     with pytest.raises(Exception, match="a newer heterophily wrote it"):
         migrate(str(path))
+
+
+def test_a_file_without_any_record_is_one_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "noise.sqlite"
+    path.write_bytes(bytes(range(256)) * 20)
+    with pytest.raises(InputError, match="holds no intact record"):
+        salvage(str(path), tmp_path / "new.sqlite")
+    assert not (tmp_path / "new.sqlite").exists()
+
+
+def test_what_sqlite_finds_wrong_is_said_without_its_heading(tmp_path: Path) -> None:
+    path = tmp_path / "runs.sqlite"
+    filled(path, 40)
+    content = bytearray(path.read_bytes())
+    middle = 4096 * (len(content) // 8192)
+    content[middle : middle + 3] = b"\xff\x00\x7f"
+    path.write_bytes(content)
+    health = check_store(str(path))
+    assert health.problem is not None
+    assert "***" not in health.problem

@@ -111,6 +111,13 @@ def test_a_record_without_the_wanted_artefact_is_trained_once_more_for_it_alone(
     assert all(np.array_equal(a, b) for a, b in zip(kept, again, strict=True))
 
 
+def test_the_name_of_a_store_is_one_sentence() -> None:
+    with pytest.raises(
+        InputError, match=r"open it first: with heterophily.open_store\('u.sqlite'\)"
+    ):
+        complete(runs_of(), store="u.sqlite")  # type: ignore[arg-type]
+
+
 def test_another_answer_than_that_of_the_record_is_one_loud_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

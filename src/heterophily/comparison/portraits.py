@@ -19,7 +19,7 @@ from heterophily.runs.executors.base import Executor
 from heterophily.runs.executors.local import this_machine
 from heterophily.runs.plan import Planner
 from heterophily.runs.run import Run
-from heterophily.runs.stores.base import Store
+from heterophily.runs.stores.base import Store, check_is_store
 from heterophily.runs.stores.memory import MemoryStore
 
 if TYPE_CHECKING:
@@ -81,6 +81,7 @@ def portraits(
     every = [run for runs in plan.values() for run in runs]
     with ExitStack() as stack:
         kept_in = stack.enter_context(MemoryStore()) if store is None else store
+        check_is_store(kept_in)
         if only_finished:
             _check_finished(every, kept_in)
         done = complete(

@@ -35,7 +35,7 @@ from heterophily.prediction.time_spent import TimeSpent
 from heterophily.prediction.trial import Clock, Trial, ranked
 from heterophily.runs.executors.base import Executor
 from heterophily.runs.executors.local import this_machine
-from heterophily.runs.stores.base import Store
+from heterophily.runs.stores.base import Store, check_is_store
 from heterophily.runs.stores.memory import MemoryStore
 from heterophily.training.cores import usable_cores
 
@@ -155,6 +155,7 @@ def auto(
     found = in_order(found, verdict.kind, size=size, seed=seed, total=total)
     with ExitStack() as stack:
         kept_in = stack.enter_context(MemoryStore()) if store is None else store
+        check_is_store(kept_in)
         memory = None if kept_in.reach == "process" else kept_in.artefact_folder / SPENT
         if memory is not None:
             memory.parent.mkdir(parents=True, exist_ok=True)

@@ -50,7 +50,10 @@ def salvage(url: str | None, out: Path) -> int:
             return _write(store.intact()[0], out)
     if not path.is_file():
         raise InputError(f"{path}: there is no file here; --store names the damaged one")
-    return _write([record_of(row) for row in intact_rows(path)], out)
+    found = [record_of(row) for row in intact_rows(path)]
+    if not found:
+        raise InputError(f"{path} holds no intact record; restore it from a copy, or train again")
+    return _write(found, out)
 
 
 def backup(store: Store, out: Path) -> int:

@@ -19,7 +19,7 @@ from heterophily.runs.job import Job
 from heterophily.runs.record import Record, command_line
 from heterophily.runs.run import Run
 from heterophily.runs.sources import Sources
-from heterophily.runs.stores.base import Store
+from heterophily.runs.stores.base import Store, check_is_store
 
 if TYPE_CHECKING:
     from heterophily.learning.result import FitResult
@@ -111,6 +111,7 @@ def complete(
     watch
         Shows progress.
     """
+    check_is_store(store)
     asked = tuple({run.key: run for run in runs}.values())
     kinds = check_kinds(keep)
     needed = kinds if needs is None else check_kinds(needs)

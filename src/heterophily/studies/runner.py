@@ -22,7 +22,7 @@ from heterophily.runs.executors.base import Executor
 from heterophily.runs.plan import Planner
 from heterophily.runs.record import Record
 from heterophily.runs.run import Run
-from heterophily.runs.stores.base import Store
+from heterophily.runs.stores.base import Store, check_is_store
 from heterophily.search.space import best_by_validation, check_name, recipe_of, space_for
 from heterophily.studies.remarks import CellRemark
 from heterophily.studies.study import PROTOCOLS, Cell, Study
@@ -264,6 +264,7 @@ def run_study(
     **how: Any,
 ) -> TableResult:
     """Train what a study lacks and return its table; ``how`` are arguments of :class:`Planner`."""
+    check_is_store(store)
     plan = plan_study(study, protocol=protocol, space=space, **how)
     failures: dict[str, str] = {}
     for stage in plan.stages(store):

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Literal, NamedTuple, Protocol, Self
 
-from heterophily.errors import HeterophilyError
+from heterophily.errors import HeterophilyError, InputError
 from heterophily.runs.record import Record, digest
 from heterophily.runs.stores.rows import StoredRow, is_intact, record_of
 
@@ -185,3 +185,12 @@ class Store(ABC):
     ) -> None:
         """Close the store."""
         self.close()
+
+
+def check_is_store(store: object) -> None:
+    """Refuse the name of a store where an open one is needed."""
+    if not isinstance(store, Store):
+        raise InputError(
+            f"store={store!r}; open it first: with heterophily.open_store({str(store)!r}) as "
+            "store: ..., and pass store=store"
+        )

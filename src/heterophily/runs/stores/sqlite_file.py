@@ -70,7 +70,7 @@ def examine(path: Path) -> None:
     except sqlite3.Error as error:
         raise StoreError(sentence(path, error)) from error
     if problem != "ok":
-        raise StoreError(damaged(path, problem))
+        raise StoreError(damaged(path, problem.splitlines()[-1]))  # the first names the database
 
 
 def known_schema(base: sqlite3.Connection, path: Path) -> int:
