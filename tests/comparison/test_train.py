@@ -181,3 +181,16 @@ def test_logits_are_those_of_the_reported_epoch_in_either_engine(graph, engine):
     assert result.logits.shape == (60, 2)
     assert np.array_equal(result.logits.argmax(1), result.predictions)
     assert result.probabilities.sum(1) == pytest.approx(np.ones(60))
+
+
+def test_rows_that_differ_much_in_size_stay_as_they_are_unless_told_otherwise(graph):
+    sizes = np.where(np.arange(graph.num_nodes) % 7 == 0, 40.0, 1.0)
+    pages = graph.replace(features=np.eye(graph.num_nodes, 30) * sizes[:, None] + 0.0)
+    short = {"repeats": 1, "workers": 1, "config": TrainConfig(max_epochs=2)}
+    free = train("acm-gcn", pages, **short)
+    assert free.hyperparameters["row_normalize"] is False
+    assert any("row_normalize=true" in remark for remark in free.remarks)
+    for given in ({"options": {"row_normalize": True}}, {"rows_by_data": False}):
+        assert train("acm-gcn", pages, **short, **given).hyperparameters["row_normalize"] is True
+    alike = train("acm-gcn", graph.replace(features=np.eye(graph.num_nodes, 30)), **short)
+    assert alike.hyperparameters["row_normalize"] is True

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from heterophily.data.encode import Encoder
 from heterophily.data.graph import Graph
 from heterophily.errors import InputError
-from heterophily.layers.feature_scaling import ColumnScale, feature_kind
+from heterophily.layers.feature_scaling import ColumnScale, feature_kind, has_unequal_rows
 from heterophily.layers.inputs import GraphInputs, InputOptions
 
 
@@ -104,3 +104,14 @@ def test_a_damaged_scale_is_refused(data):
 def test_an_unknown_kind_of_features_is_refused():
     with pytest.raises(InputError, match="choose one of auto, counts, numbers, as-given"):
         InputOptions(features="words")
+
+
+def test_rows_of_unequal_size_are_seen_and_rows_of_zeros_do_not_count() -> None:
+    abstracts = np.zeros((40, 30))
+    abstracts[:, :10] = np.eye(40, 10) + 1
+    pages = abstracts.copy()
+    pages[::8] *= 12
+    assert not has_unequal_rows(np.vstack([abstracts, np.zeros((60, 30))]))
+    assert has_unequal_rows(pages)
+    assert has_unequal_rows(sp.csr_array(pages))
+    assert not has_unequal_rows(np.zeros((3, 4)))

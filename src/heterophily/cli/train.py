@@ -290,6 +290,7 @@ def train(
             progress=progress,
             store=kept_in,
             executor=executor_of(executor, workers, is_short=True),
+            rows_by_data=preset is None,
         )
     report = replace(report, split_rule=rule)
     network = build.network_of(report, options, trainer)

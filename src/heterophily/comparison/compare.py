@@ -26,6 +26,7 @@ from heterophily.runs.model import name_of, spec_with
 from heterophily.runs.plan import Planner
 from heterophily.runs.record import Record
 from heterophily.runs.stores.base import Store
+from heterophily.runs.stores.memory import MemoryStore
 from heterophily.search.space import Space, recipe_of
 from heterophily.search.tune import TuneResult, tune
 from heterophily.statistics.paired_tests import PairedTest, all_pairs
@@ -118,7 +119,7 @@ def compare(
     graph: str | GraphLike,
     models: Sequence[str | ModelSpec],
     *,
-    store: Store,
+    store: Store | None = None,
     splits: str = "random",
     repeats: int | None = None,
     seed: int = 0,
@@ -140,7 +141,7 @@ def compare(
 
     Without ``is_tuned`` every model has its default settings; with it, each is first tuned on
     validation data (``minutes`` are shared among the models), and the chosen settings are
-    compared on the test sets. ``score`` is a name in
+    compared on the test sets. Without ``store`` nothing is kept. ``score`` is a name in
     :data:`~heterophily.evaluation.scores.SCORES`, or ``"auto"``: that of
     :func:`~heterophily.evaluation.scores.score_for`.
     ``keep`` names artefacts that the runs leave in the store
@@ -148,6 +149,7 @@ def compare(
     :class:`~heterophily.runs.plan.Planner`.
     """
     graph = graph if isinstance(graph, str) else as_graph(graph)
+    store = MemoryStore() if store is None else store
     lookup(SPLIT_RULES, "split rule", splits)
     if score != "auto":
         lookup(SCORES, "score", score)
@@ -157,7 +159,7 @@ def compare(
         raise InputError("name at least two models to compare, for example mlp-2,gcn,acm-gcn")
     for model in named.values():
         spec_with(model, {})  # an unknown one is refused before anything is trained
-    planner = Planner(seed=seed, repeats=repeats, **how)
+    planner = Planner(seed=seed, repeats=repeats, rows_by_data=True, **how)
     dataset = graph if isinstance(graph, str) else graph.name
     searches: list[TuneResult] = []
     recipes = dict.fromkeys(names, Recipe())

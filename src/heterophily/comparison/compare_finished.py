@@ -82,7 +82,7 @@ def compare_stored(
     """
     missing, total = 0, 0
     for name in dict.fromkeys((engine, "torch")):
-        planner = Planner(seed=seed, repeats=repeats, engine=name)
+        planner = Planner(seed=seed, repeats=repeats, engine=name, rows_by_data=True)
         settings = settings_for(None, "", graph, splits, max_epochs)
         plan = {model: planner.runs(model, graph, settings, splits) for model in models}
         records = {

@@ -69,7 +69,12 @@ def portraits(
         Who trains; by default this machine, with ``workers``.
     """
     planner = Planner(
-        seed=seed, repeats=repeats, data_folder=data_folder, offline=offline, engine=engine
+        seed=seed,
+        repeats=repeats,
+        data_folder=data_folder,
+        offline=offline,
+        engine=engine,
+        rows_by_data=preset is None,
     )
     rule = splits or default_rule(preset)
     plan = {

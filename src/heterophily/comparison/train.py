@@ -63,6 +63,7 @@ def train(
     engine: str = "auto",
     store: Store | None = None,
     executor: Executor | None = None,
+    rows_by_data: bool = True,
 ) -> TrainReport:
     """Train a model of the table on a graph and report its accuracy over the splits.
 
@@ -96,6 +97,10 @@ def train(
         by default they are this call's alone.
     executor
         Who trains; by default this machine, with ``workers``.
+    rows_by_data
+        Whether rows of counts that differ much in size stay as they are
+        (:func:`~heterophily.layers.feature_scaling.has_unequal_rows`); ``False``: they are divided
+        by their sum as in the paper, unless ``options`` say otherwise.
 
     Examples
     --------
@@ -112,7 +117,7 @@ def train(
     as_device(device)
     rule, batch = _chosen(splits, graph, repeats, seed)
     count = number_of_runs(rule, batch, repeats)
-    planner = Planner(seed=seed, engine=engine, device=device)
+    planner = Planner(seed=seed, engine=engine, device=device, rows_by_data=rows_by_data)
     runs = planner.runs_on(
         model,
         options or {},
@@ -135,7 +140,11 @@ def train(
         splits=batch,
         hyperparameters={
             **asdict(config),
-            **option_values(spec_with(model, options or {}).given(traits_of(graph))),
+            **option_values(
+                spec_with(model, planner.decided(model, options or {}, graph.content_hash)).given(
+                    traits_of(graph)
+                )
+            ),
             "seed": seed,
         },
         results=results,
@@ -143,6 +152,7 @@ def train(
         remarks=(
             *split_remarks(graph, batch, rule),
             *(planner.sources.inputs(runs[0]).remarks if config.batches == "full" else ()),
+            *planner.remarks,
             *planner.notes,
             *_remarks(results, count),
             *_beside_the_paper(name, graph.name, rule),
@@ -238,6 +248,7 @@ def train_by_name(
         splits=given,
         repeats=repeats,
         options={**from_preset, **(options or {})},
+        rows_by_data=preset is None,
         config=chosen.config.replace(**(config or {})),
         **how,
     )

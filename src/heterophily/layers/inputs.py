@@ -19,6 +19,7 @@ from heterophily.layers.feature_scaling import (
     ColumnScale,
     FeatureKind,
     feature_kind,
+    has_unequal_rows,
     row_normalized,
     within_range,
 )
@@ -31,15 +32,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class GraphTraits:
-    """What options may leave to the graph: the kind of its features, the types of its edges."""
+    """What options may leave to the graph: the kind of its features, the types of its edges.
+
+    ``has_unequal_rows`` says of counts that rows differ much in size.
+    """
 
     features: FeatureKind
     edge_types: tuple[str, ...]
+    has_unequal_rows: bool = False
 
     @classmethod
     def of(cls, graph: Graph) -> GraphTraits:
         """Look at a graph."""
-        return cls(feature_kind(graph), graph.type_names)
+        kind = feature_kind(graph)
+        is_unequal = (
+            kind == "counts" and graph.num_features > 0 and has_unequal_rows(graph.features)
+        )
+        return cls(kind, graph.type_names, is_unequal)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +69,9 @@ class InputOptions:
     row_normalize
         Whether rows of counts are divided by the sum of their absolute values; zero rows stay zero.
         The released code does so except for ACM-GCN+ and ++ with the structure channel, and so do
-        the models of the table.
+        the models of the table. Commands leave rows as they are where their sizes differ much
+        (:func:`~heterophily.layers.feature_scaling.has_unequal_rows`), unless a preset or this
+        option is given.
     with_structure
         Whether A itself is prepared as well, for the structure channel ``A W_A``.
     edge_direction

@@ -17,6 +17,7 @@ from heterophily.prediction.calibration import fit_temperature, tempered
 from heterophily.prediction.estimate import CALIBRATION, SCALED
 from heterophily.prediction.model import GraphFacts, Network, TrainedModel, Vote
 from heterophily.prediction.result import AutoResult
+from heterophily.runs.model import spec_with
 from heterophily.runs.run import split_digest
 from heterophily.training.config import TrainConfig
 
@@ -146,6 +147,9 @@ def model_of_report(
 def network_of(report: TrainReport, options: Mapping[str, Any], config: TrainConfig) -> Network:
     """Return the network of a report that was trained with these options."""
     assert report.source is not None
+    usual = spec_with(report.model, options).inputs.row_normalize
+    if usual and report.hyperparameters.get("row_normalize") is False:  # the data decided so
+        options = {**options, "row_normalize": False}
     if isinstance(report.source, DiskGraph):
         kind = report.hyperparameters.get("features", "counts")
         return Network(report.model, {**options, "features": kind}, config.to_dict())

@@ -32,6 +32,11 @@ from heterophily.runs.run import GraphRef, Run, SplitRef, split_digest
 from heterophily.runs.sources import Sources
 from heterophily.training.config import TrainConfig
 
+_UNEQUAL = (
+    "rows of features differ much in size, which may tell something: they stay as they are "
+    "(option row_normalize=true divides each by its sum, as the paper does)"
+)
+
 
 @dataclass(eq=False)
 class Planner:
@@ -47,6 +52,7 @@ class Planner:
     offline: bool = False
     engine: str = "auto"
     device: str = "cpu"
+    rows_by_data: bool = False  # rows of counts that differ much in size stay as they are
     sources: Sources = field(default_factory=Sources)
     remarks: dict[str, None] = field(default_factory=dict)  # on the splits; in order, each once
     notes: dict[str, None] = field(default_factory=dict)  # why torch trains; in order, each once
@@ -104,6 +110,7 @@ class Planner:
         seeds: Sequence[int],
     ) -> list[Run]:
         """Return runs on a graph and splits that the sources know."""
+        options = self.decided(model, options, graph.content_hash)
         spec, name = spec_with(model, options), name_of(model)
         spec = spec.given(self._traits[graph.content_hash]) if spec.inputs.open_names else spec
         kept = {k: value for k, value in options.items() if k not in ("features", "edge_types")}
@@ -135,6 +142,19 @@ class Planner:
             )
             for split, seed in zip(splits, seeds, strict=True)
         ]
+
+    def decided(
+        self, model: str | ModelSpec, options: Mapping[str, Any], content_hash: str
+    ) -> Mapping[str, Any]:
+        """Return the options with what the rows of the features decide, if it is left to them."""
+        inputs = spec_with(model, options).inputs
+        is_left = "row_normalize" not in options and inputs.features == "auto"
+        if not (self.rows_by_data and is_left and inputs.row_normalize):
+            return options
+        if not self._traits[content_hash].has_unequal_rows:
+            return options
+        self.remarks[_UNEQUAL] = None
+        return {**options, "row_normalize": False}
 
     def test_to_train(self, runs: Sequence[Run]) -> float:
         """Return the size of the test sets over that of the training sets."""

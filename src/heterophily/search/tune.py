@@ -311,7 +311,7 @@ def tune(
     if not (isinstance(model, str) or isinstance(space, Space)):
         raise InputError(f"{name_of(model)} is a model of your own: give its space as a Space")
     chosen = space if isinstance(space, Space) else space_for(space, str(model), dataset)
-    planner = Planner(seed=seed, repeats=repeats, **how)
+    planner = Planner(seed=seed, repeats=repeats, rows_by_data=preset is None, **how)
     deadline = math.inf if minutes is None else time.monotonic() + 60 * minutes
     remarks: tuple[str, ...] = ()
     with executor or local() as standing:

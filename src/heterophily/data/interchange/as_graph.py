@@ -108,7 +108,8 @@ def _is_table(value: Any) -> bool:
     """Whether a value is a file name or has columns, as tables of every library do."""
     if isinstance(value, str | os.PathLike):
         return True
-    return hasattr(value, "columns") or hasattr(value, "column_names")
+    names = ("collect_schema", "columns", "column_names")  # the first: a lazy frame, not looked at
+    return any(hasattr(value, name) for name in names)
 
 
 def _type(value: Any) -> str:

@@ -20,13 +20,13 @@ class FrameTable:
     def __init__(self, frame: Any, role: str) -> None:
         self.path, self.has_header, self.remarks = Path(role), True, list[str]()
         try:
-            self._frame = nw.from_native(_with_index(frame), eager_only=True)
+            found = nw.from_native(_with_index(frame))
+            self._frame: Any = found.collect() if isinstance(found, nw.LazyFrame) else found
         except TypeError:
             kind = type(frame)
-            lazy = ", or collect() it first" if hasattr(frame, "collect") else ""
             raise InputError(
                 f"{role} is of type {kind.__module__}.{kind.__qualname__}; pass the name of a "
-                f"file or a pandas, polars or pyarrow table{lazy}"
+                f"file or a pandas, polars or pyarrow table"
             ) from None
         except ValueError as error:  # two columns of one name
             raise InputError(f"{role}: {' '.join(str(error).split())}") from None
