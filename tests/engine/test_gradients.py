@@ -16,6 +16,8 @@ from heterophily.training.replica import Replica
 
 ADAM_EPSILON = 1e-8
 STEP = 1e-5
+MOST_WEIGHTS = 48
+"""Weights of a network that are moved, each alone; the same ones in every run."""
 MODELS: list[tuple[str, dict[str, Any]]] = [
     ("acm-gcn", {}),
     ("acmii-gcn", {"depth": 3}),
@@ -80,8 +82,9 @@ def test_first_step_follows_the_slope_of_the_loss(
 
     made.build = same_start
     start = flat(made.build().parameters())
-    moves = STEP * np.eye(start.size)
+    chosen = np.random.default_rng(start.size).permutation(start.size)[:MOST_WEIGHTS]
+    moves = STEP * np.eye(start.size)[chosen]
     found = losses(made, [*(start + moves), *(start - moves)])
-    slopes = (found[: start.size] - found[start.size :]) / (2 * STEP)
-    assert np.count_nonzero(slopes) > start.size / 3
-    np.testing.assert_allclose(first_gradient(made, start), slopes, rtol=1e-5, atol=2e-8)
+    slopes = (found[: chosen.size] - found[chosen.size :]) / (2 * STEP)
+    assert np.count_nonzero(slopes) > chosen.size / 3
+    np.testing.assert_allclose(first_gradient(made, start)[chosen], slopes, rtol=1e-5, atol=2e-8)
