@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # one worker per core: more threads only wait
+
 _BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 
