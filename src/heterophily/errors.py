@@ -17,6 +17,10 @@ class InputError(HeterophilyError, ValueError):
     """A file, row, column, argument or array is not what it should be."""
 
 
+class MemoryLimitError(InputError):
+    """Something needs more memory than the limit; nothing was allocated."""
+
+
 class UndefinedError(InputError):
     """A quantity has no value on this graph; ``why`` is the reason without the names.
 

@@ -30,6 +30,15 @@ def diagnose(
     seed: Annotated[
         int, typer.Option(min=0, help="Of the probe's folds.", rich_help_panel=panels.SEARCH)
     ] = 0,
+    connect: Annotated[
+        str | None,
+        typer.Option(
+            help="Let a database count: duckdb:///FILE, postgresql://..., spark://HOST:PORT, or "
+            "another URL of ibis. --edges and --nodes are then names of tables.",
+            show_default=False,
+            rich_help_panel=panels.DATA,
+        ),
+    ] = None,
     report: Annotated[
         Path | None,
         typer.Option(
@@ -53,22 +62,29 @@ def diagnose(
         too_large = diagnose_on_disk if graph.kind == "disk" else diagnose_tables
         if too_large(graph, as_json=json):
             return
-    opened = graph.open()
-    if not json:
-        print_columns(opened, all_columns=all_columns)
+    from heterophily.cli.warehouse import diagnose_in_engine, opened_or_diagnosed
     from heterophily.diagnosis.diagnose import diagnose as run
     from heterophily.diagnosis.diagnose import safe_name
 
-    found = run(opened, quick=quick, seed=seed, source=graph.arguments())
+    opened = found = None
+    if connect is None:
+        opened, found = opened_or_diagnosed(graph, quick=quick, seed=seed)
+    else:
+        found = diagnose_in_engine(graph, connect, quick=quick, seed=seed)
+    if opened is not None:
+        if not json:
+            print_columns(opened, all_columns=all_columns)
+        found = run(opened, quick=quick, seed=seed, source=graph.arguments())
+    assert found is not None
     if report is None and not (no_report or json):
-        report = Path(f"{safe_name(opened.name)}-diagnosis.html")
+        report = Path(f"{safe_name(found.report.name)}-diagnosis.html")
     if report is not None:
         found.write_html(report)
     if json:
         import json as json_module
 
         data = found.to_dict()
-        data["graph"]["columns"] = columns_of(opened)
+        data["graph"]["columns"] = None if opened is None else columns_of(opened)
         print(json_module.dumps(data, allow_nan=False))
         return
     console = wide_console()

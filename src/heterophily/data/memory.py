@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 
-from heterophily.errors import InputError
+from heterophily.errors import InputError, MemoryLimitError
 
 VARIABLE = "HETEROPHILY_MEMORY"
 SHARE = 0.8  # of what the machine has free
@@ -29,8 +29,8 @@ def memory_limit(size: int | str | None) -> Iterator[None]:
     >>> with memory_limit("100 MB"):
     ...     Graph.from_edges([0], [1], num_nodes=10**9)
     Traceback (most recent call last):
-    heterophily.errors.InputError: a graph of 1,000,000,000 nodes and 1 edges needs about 22.4 GB \
-of memory, the limit is 0.1 GB; use a smaller graph, or raise the limit: --memory 23GB
+    heterophily.errors.MemoryLimitError: a graph of 1,000,000,000 nodes and 1 edges needs about \
+22.4 GB of memory, the limit is 0.1 GB; use a smaller graph, or raise the limit: --memory 23GB
     """
     token = _LIMIT.set(None if size is None else as_bytes(size))
     try:
@@ -106,7 +106,7 @@ def need(size: int, what: str) -> None:
     if size <= _SMALL or size <= (most := limit()):
         return
     gigabytes = size / 2**30
-    raise InputError(
+    raise MemoryLimitError(
         f"{what} needs about {gigabytes:,.1f} GB of memory, the limit is {most / 2**30:,.1f} GB; "
         f"use a smaller graph, or raise the limit: --memory {int(gigabytes) + 1}GB"
     )

@@ -43,8 +43,8 @@ class GraphReport:
     self_loops_found: int
     self_loops_removed: int
     isolated_nodes: int
-    connected_components: int
-    largest_component: int
+    connected_components: int | None  # None: not counted
+    largest_component: int | None
     zero_feature_rows: int
     unlabelled_nodes: int
     classes_with_one_node: tuple[str, ...]
@@ -156,10 +156,10 @@ class GraphReport:
             told.append(f"{_count(len(self.edge_types), 'type')} of edges: {sizes}")
         if self.isolated_nodes:
             told.append(f"{_count(self.isolated_nodes, 'isolated node')}")
-        if self.connected_components > 1:
+        if self.connected_components is not None and self.connected_components > 1:
             told.append(
                 f"{self.connected_components:,} connected components, "
-                f"the largest has {_count(self.largest_component, 'node')}"
+                f"the largest has {_count(self.largest_component or 0, 'node')}"
             )
         if self.zero_feature_rows:
             told.append(f"{_count(self.zero_feature_rows, 'node')} without any feature")

@@ -55,6 +55,7 @@ class Diagnosis:
     seed: int = 0
     quick: bool = False
     types: tuple[TypeSignal, ...] = ()  # of edges, where they have types
+    counted_by: str = ""  # the engine that holds the tables; empty: the graph was in memory
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data: graph, verdict, metrics, probe, next."""
@@ -68,6 +69,7 @@ class Diagnosis:
             "metrics": dict(self.metrics.values),
             "probe": None if self.probe is None else self.probe.to_dict(),
             "next": {"command": self.next.command, "why": self.next.why},
+            **({"counted_by": self.counted_by} if self.counted_by else {}),
             **({"edge_types": [signal.to_dict() for signal in self.types]} if self.types else {}),
         }
 
@@ -124,7 +126,7 @@ def diagnose(
     _check(graph)
     metrics = compute_metrics(graph)
     has_edges = _has_edges(graph)
-    notes = _undefined(metrics)
+    notes = undefined_notes(metrics)
     if graph.features is not None and not has_features(graph):
         notes.append("All features are zero: the graph is treated as one without features.")
     probe, chance = None, None
@@ -198,7 +200,7 @@ def _entries(graph: Graph) -> int:
     return int(graph.adjacency.nnz + (features.nnz if sp.issparse(features) else features.size))
 
 
-def _undefined(metrics: MetricValues) -> list[str]:
+def undefined_notes(metrics: MetricValues) -> list[str]:
     """Return one sentence per reason why metrics are undefined."""
     names: dict[str, list[str]] = {}
     for name, why in metrics.causes.items():

@@ -22,8 +22,11 @@ CLEAR = 0.01
 """Differences of similarities below this are no contradiction."""
 
 
-def metric_remarks(graph: Graph, metrics: MetricValues, verdict: Verdict) -> list[str]:
-    """Return a sentence for each printed metric that a reader could take for another verdict."""
+def metric_remarks(graph: Graph | None, metrics: MetricValues, verdict: Verdict) -> list[str]:
+    """Return a sentence for each printed metric that a reader could take for another verdict.
+
+    Without the graph in memory, remarks that look at its edges or features are left out.
+    """
     return [
         told
         for remark in (_bias, _similarity, _variant, _informative_but_little, _alike)
@@ -31,7 +34,7 @@ def metric_remarks(graph: Graph, metrics: MetricValues, verdict: Verdict) -> lis
     ]
 
 
-def _bias(graph: Graph, metrics: MetricValues, verdict: Verdict) -> str:
+def _bias(graph: Graph | None, metrics: MetricValues, verdict: Verdict) -> str:
     """Label informativeness of few labelled edges is above zero by chance."""
     chance, value = verdict.evidence.chance, metrics.values.get("label_informativeness")
     if chance is None or value is None:
@@ -54,7 +57,7 @@ def _helps_by_average(verdict: Verdict) -> bool | None:
     return average.is_better
 
 
-def _similarity(graph: Graph, metrics: MetricValues, verdict: Verdict) -> str:
+def _similarity(graph: Graph | None, metrics: MetricValues, verdict: Verdict) -> str:
     """S_agg of ÂX and of X, against what classifiers find."""
     aggregated = metrics.values.get("aggregation_similarity")
     raw = metrics.values.get("feature_similarity")
@@ -70,11 +73,11 @@ def _similarity(graph: Graph, metrics: MetricValues, verdict: Verdict) -> str:
     )
 
 
-def _variant(graph: Graph, metrics: MetricValues, verdict: Verdict) -> str:
+def _variant(graph: Graph | None, metrics: MetricValues, verdict: Verdict) -> str:
     """The paper's tables divide the rows of X by their sums, which may turn the comparison."""
     aggregated = metrics.values.get("aggregation_similarity")
     raw = metrics.values.get("feature_similarity")
-    if aggregated is None or raw is None or not has_features(graph):
+    if aggregated is None or raw is None or graph is None or not has_features(graph):
         return ""
     features: Any = graph.features
     if features.min() < 0:  # rows that sum to 1 mean shares
@@ -94,9 +97,9 @@ def _variant(graph: Graph, metrics: MetricValues, verdict: Verdict) -> str:
     )
 
 
-def _alike(graph: Graph, metrics: MetricValues, verdict: Verdict) -> str:
+def _alike(graph: Graph | None, metrics: MetricValues, verdict: Verdict) -> str:
     """The paper's limitation: classes that differ from their neighbours in the same way."""
-    if verdict.kind == "homophilic" or graph.num_classes < 3:
+    if graph is None or verdict.kind == "homophilic" or graph.num_classes < 3:
         return ""
     pairs = alike_after_diversification(graph)
     if not pairs:
@@ -112,7 +115,7 @@ def _alike(graph: Graph, metrics: MetricValues, verdict: Verdict) -> str:
     )
 
 
-def _informative_but_little(graph: Graph, metrics: MetricValues, verdict: Verdict) -> str:
+def _informative_but_little(graph: Graph | None, metrics: MetricValues, verdict: Verdict) -> str:
     """Neighbours' classes tell something, but nothing that own features do not know."""
     if verdict.kind != "little" or not verdict.evidence.is_informative:
         return ""

@@ -67,11 +67,26 @@ def edge_chance(graph: Graph, *, seed: int = 0) -> EdgeChance | None:
         nodes = np.unique(np.concatenate([source, target]))
     else:
         nodes = np.flatnonzero(graph.is_labelled)
-    classes, labels = np.unique(graph.labels[nodes], return_inverse=True)
+    labels = graph.labels[nodes]
     place = np.zeros(graph.num_nodes, np.int64)
     place[nodes] = np.arange(nodes.size)
     ends = place[source], place[target]
-    is_directed = graph.is_directed
+    return chance_of(ends, labels, count, is_directed=graph.is_directed, rng=rng)
+
+
+def chance_of(
+    ends: tuple[Nodes, Nodes],
+    labels: Nodes,
+    count: int,
+    *,
+    is_directed: bool,
+    rng: np.random.Generator,
+) -> EdgeChance:
+    """Compare edges between nodes, whose labels are shuffled; ``count`` is how many there are in
+    all, of which ``ends`` may be some.
+    """
+    classes = np.unique(labels)
+    labels = np.searchsorted(classes, labels)
     seen = _both(labels, ends, classes.size, is_directed)
     null = np.array(
         [_both(rng.permutation(labels), ends, classes.size, is_directed) for _ in range(SHUFFLES)]

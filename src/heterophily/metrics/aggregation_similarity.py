@@ -10,6 +10,7 @@ from heterophily.filters.filter import IDENTITY, LOW, Filter
 from heterophily.filters.normalization import Normalization
 from heterophily.metrics.class_means import ClassMeans, compared_nodes, feature_class_means
 from heterophily.metrics.consistency import FEATURE_TOLERANCE, Verdict, is_consistent, share
+from heterophily.metrics.statistics import LabelStatistics, collected_share
 
 
 def _means(
@@ -33,7 +34,7 @@ def _means(
 
 
 def aggregation_similarity(
-    graph: Graph,
+    graph: Graph | LabelStatistics,
     *,
     filter: Filter = LOW,
     normalization: Normalization = "random-walk",
@@ -57,13 +58,15 @@ def aggregation_similarity(
     >>> aggregation_similarity(path)
     1.0
     """
+    if isinstance(graph, LabelStatistics):
+        return collected_share(graph, "aggregated", "aggregation similarity")
     means = _means(graph, nodes, filter, normalization, renormalize, normalize_features)
     flags = is_consistent(means, tolerance=FEATURE_TOLERANCE, ties=ties, zero_rows=zero_rows)
     return share(flags, means)
 
 
 def feature_similarity(
-    graph: Graph,
+    graph: Graph | LabelStatistics,
     *,
     normalize_features: bool = False,
     ties: Verdict = "consistent",
@@ -81,6 +84,8 @@ def feature_similarity(
     >>> round(feature_similarity(path), 4)
     0.6667
     """
+    if isinstance(graph, LabelStatistics):
+        return collected_share(graph, "raw", "feature similarity")
     means = _means(
         graph, nodes, IDENTITY, "random-walk", True, normalize_features, "feature similarity"
     )

@@ -235,7 +235,8 @@ def compute_metrics(
     for name in LINEAR if names is None else names:
         metric = lookup(METRICS, "metric", name)
         try:
-            if isinstance(counted, LabelStatistics) and metric.needs == "features":
+            is_counted = isinstance(counted, LabelStatistics)
+            if is_counted and metric.needs == "features" and not metric.is_linear:
                 raise UndefinedError(
                     f"{metric.title} of {counted.name!r}", "features were not collected"
                 )

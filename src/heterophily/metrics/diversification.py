@@ -10,6 +10,7 @@ from heterophily.filters.filter import HIGH, Filter
 from heterophily.filters.normalization import Normalization
 from heterophily.metrics.class_means import compared_nodes, feature_class_means
 from heterophily.metrics.consistency import FEATURE_TOLERANCE
+from heterophily.metrics.statistics import LabelStatistics, collected_share
 
 _NAME = "diversification distinguishability"
 
@@ -46,7 +47,7 @@ def diversification_flags(
 
 
 def diversification_distinguishability(
-    graph: Graph,
+    graph: Graph | LabelStatistics,
     *,
     filter: Filter = HIGH,
     normalization: Normalization = "random-walk",
@@ -67,6 +68,8 @@ def diversification_distinguishability(
     >>> diversification_distinguishability(square)
     1.0
     """
+    if isinstance(graph, LabelStatistics):
+        return collected_share(graph, "diversified", _NAME)
     flags = diversification_flags(
         graph,
         filter=filter,

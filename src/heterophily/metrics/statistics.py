@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from heterophily.errors import UndefinedError
 from heterophily.native.edges import EdgeTotals
 
 
@@ -44,6 +45,17 @@ class NeighbourhoodSums:
         return cls(np.bincount(labels, minlength=num_classes), grams, units, spreads)
 
 
+@dataclass(frozen=True, slots=True)
+class SimilarityCounts:
+    """Labelled nodes that aggregation similarity S_agg(ÂX), feature similarity S_agg(X) and
+    diversification distinguishability count.
+    """
+
+    aggregated: int
+    raw: int
+    diversified: int
+
+
 @dataclass(frozen=True, eq=False)
 class LabelStatistics:
     """A labelled graph without loops and weights, reduced to what label metrics need.
@@ -65,6 +77,7 @@ class LabelStatistics:
     isolated: int
     walks: tuple[float, float] | None = None
     undefined: Mapping[str, str] = field(default_factory=dict)
+    similarities: SimilarityCounts | None = None  # None: features were not collected
 
     @property
     def num_classes(self) -> int:
@@ -85,3 +98,16 @@ class LabelStatistics:
     def num_labelled(self) -> int:
         """Number of labelled nodes."""
         return int(self.sizes.sum())
+
+
+def collected_share(counted: LabelStatistics, kind: str, metric: str) -> float:
+    """Return the share of labelled nodes that a metric of features counts, as it was collected."""
+    if counted.similarities is None:
+        why = counted.undefined.get("similarities", "features were not collected")
+        raise UndefinedError(f"{metric} of {counted.name!r}", why)
+    if np.count_nonzero(counted.sizes) < 2:
+        raise UndefinedError(
+            f"{metric} of {counted.name!r}",
+            "it compares classes, and every labelled node has the same class",
+        )
+    return float(getattr(counted.similarities, kind) / counted.num_labelled)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,13 @@ from warehouses import duckdb_with, in_memory, random_tables, same_numbers
 pytest.importorskip("ibis", reason="ibis is not installed: pip install 'heterophily[warehouse]'")
 
 from heterophily.data.warehouse.connect import connect, quiet
+from heterophily.data.warehouse.features import engine_features
 from heterophily.data.warehouse.graph import WarehouseGraph
 from heterophily.metrics.aggregation_homophily import aggregation_homophily
+from heterophily.metrics.catalog import compute_metrics
 from heterophily.metrics.collect import relational
 from heterophily.metrics.collect.relational import relational_statistics
+from heterophily.metrics.collect.relational_features import similarity_counts
 
 
 @pytest.mark.parametrize("directed", [False, True])
@@ -80,3 +84,39 @@ def test_postgresql_counts_as_memory_does(postgres_url: str) -> None:
     same_numbers(relational_statistics(there), in_memory(*tables))
     assert there.notes == in_memory(*tables).notes
     connection.disconnect()
+
+
+FEATURE_METRICS = [
+    "aggregation_similarity",
+    "feature_similarity",
+    "diversification_distinguishability",
+]
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("classes", [2, 4])
+def test_metrics_of_features_equal_those_in_memory(classes: int, directed: bool) -> None:
+    tables = random_tables(classes + 20, classes)
+    graph = in_memory(*tables, directed=directed)
+    there = WarehouseGraph.open(duckdb_with(*tables), "edges", "nodes", is_directed=directed)
+    features = engine_features(there)
+    assert features is not None
+    assert features.names == graph.feature_names
+    counted = relational_statistics(there)
+    counted = replace(counted, similarities=similarity_counts(features, counted.sizes))
+    found, expected = (compute_metrics(of, names=FEATURE_METRICS) for of in (counted, graph))
+    assert found.values == expected.values
+
+
+def test_features_that_are_too_many_or_too_unequal_are_told() -> None:
+    edges, nodes = random_tables(0, 2)
+    nodes = nodes.select(["id", "label", "height"])
+    nodes = nodes.append_column("far", pa.array(np.r_[1e9, np.zeros(nodes.num_rows - 1)]))
+    there = WarehouseGraph.open(duckdb_with(edges, nodes), "edges", "nodes")
+    features = engine_features(there, encode=False)
+    assert features is not None
+    sizes = relational_statistics(there).sizes
+    assert "factor of 100,000" in str(similarity_counts(features, sizes))
+    wide = replace(features, names=tuple(map(str, range(9_000))))
+    object.__setattr__(wide, "sums", features.sums)
+    assert "--features" in str(similarity_counts(wide, sizes))

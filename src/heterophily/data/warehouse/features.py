@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -40,12 +40,33 @@ class ColumnSums:
 
 @dataclass(frozen=True, eq=False)
 class EngineFeatures:
-    """The features of all nodes as a query: columns ``id``, ``f0``, ``f1``, ..."""
+    """The features of all nodes as queries: columns ``id``, ``f0``, ``f1``, ...
+
+    ``cells`` are the expressions of the features on the table of nodes. With ``lengths``, a table
+    of ``id`` and ``length``, every row is divided by its length.
+    """
 
     graph: WarehouseGraph
-    table: Any
+    cells: tuple[Any, ...]
     names: tuple[str, ...]
     remarks: tuple[str, ...]
+    lengths: Any = None
+
+    def of(self, columns: Sequence[str]) -> Any:
+        """Return the query of some columns: a query of thousands would take minutes to write."""
+        chosen = {name: self.cells[int(name[1:])] for name in columns}
+        table = self.graph.rows.select(id=self.graph.key, **chosen)
+        if self.lengths is None:
+            return table
+        length = self.lengths.length
+        inverse = load_ibis().cases((length > 0.0, 1.0 / length), else_=0.0)
+        table = table.join(self.lengths.select("id", inverse=inverse), "id")
+        return table.select("id", **{name: table[name] * table.inverse for name in columns})
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of all columns in queries."""
+        return [f"f{number}" for number in range(self.width)]
 
     @property
     def width(self) -> int:
@@ -54,16 +75,15 @@ class EngineFeatures:
 
     def chunks(self) -> Iterator[list[str]]:
         """Give the names of the columns, some at a time."""
-        columns = [f"f{number}" for number in range(self.width)]
         for at in range(0, self.width, CHUNK):
-            yield columns[at : at + CHUNK]
+            yield self.columns[at : at + CHUNK]
 
     @cached_property
     def sums(self) -> ColumnSums:
         """Sums over all nodes."""
         found: dict[str, list[float]] = {"mean": [], "square": [], "least": [], "filled": []}
         for columns in self.chunks():
-            table = self.table
+            table = self.of(columns)
             asked: dict[str, Any] = {}
             for name in columns:
                 asked |= {
@@ -84,20 +104,19 @@ class EngineFeatures:
 
     def with_unit_rows(self) -> EngineFeatures:
         """Return the features with every row divided by its length."""
-        columns = [f"f{number}" for number in range(self.width)]
-        squares = [self.table[name] * self.table[name] for name in columns]
-        table = self.table.mutate(length=balanced(squares).sqrt())
-        ibis = load_ibis()
-        inverse = ibis.cases((table.length > 0.0, 1.0 / table.length), else_=0.0)
-        table = table.mutate(inverse=inverse)
-        table = table.select("id", **{name: table[name] * table.inverse for name in columns})
-        return replace(self, table=table)
+        squares = balanced([cell * cell for cell in self.cells])
+        query = self.graph.rows.select(id=self.graph.key, length=squares.sqrt())
+        return replace(self, lengths=self.graph.kept(query, "lengths of features"))
 
     def sample(self, limit: int, *, seed: int) -> Floats:
         """Return the features of some nodes, drawn at random, (n, F)."""
-        drawn = drawn_rows(self.graph, self.table, limit, seed=seed)
-        found = self.graph.ask(drawn, "drawing rows of features")
-        return np.stack([found[f"f{k}"].astype(np.float64) for k in range(self.width)], axis=1)
+        parts = []
+        for columns in self.chunks():
+            drawn = drawn_rows(self.graph, self.of(columns), limit, seed=seed)
+            found = self.graph.ask(drawn, "drawing rows of features")
+            order = np.argsort(found["id"], kind="stable")
+            parts += [found[name].astype(np.float64)[order] for name in columns]
+        return np.stack(parts, axis=1)
 
 
 def balanced(terms: list[Any]) -> Any:
@@ -135,7 +154,8 @@ def engine_features(
     if not graph.feature_columns:
         return None
     names = graph.feature_columns
-    nodes = graph.nodes.select("id", *(f"x{k}" for k in range(len(names))))
+    given_cells = {f"x{number}": graph.rows[name] for number, name in enumerate(names)}
+    nodes = graph.rows.select(id=graph.key, **given_cells)
     drawn = drawn_rows(graph, nodes, SAMPLED, seed=0)
     with engine_errors(f"{graph.name}: drawing rows of the node table"):
         rows: pa.Table = graph.connection.to_pyarrow(drawn)
@@ -145,7 +165,7 @@ def engine_features(
     found: dict[str, Any] = {}
     left_out: list[str] = []
     for column in encoder.columns:
-        cell = graph.nodes[f"x{names.index(column.name)}"]
+        cell = graph.rows[column.name]
         write = _WRITERS.get(type(column))
         made = None if write is None else write(column, cell)
         if made is None:
@@ -161,10 +181,7 @@ def engine_features(
         remarks.append(f"columns were scaled by {rows.num_rows:,} rows, drawn at random")
     if not found:
         return None
-    table = graph.nodes.select(
-        "id", **{f"f{number}": value for number, value in enumerate(found.values())}
-    )
-    return EngineFeatures(graph, table, tuple(found), tuple(remarks))
+    return EngineFeatures(graph, tuple(found.values()), tuple(found), tuple(remarks))
 
 
 def _number(column: NumberColumn, cell: Any) -> list[Any] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -51,8 +51,8 @@ class WarehouseGraph:
     """Tables of nodes and edges in an engine, cleaned as a graph in memory is.
 
     Self loops and duplicates are left out; an undirected edge counts both ways. ``nodes`` has the
-    columns ``id``, ``y`` (class, null = unlabelled) and ``x0``, ``x1``, ... (those of
-    ``feature_columns``); ``pairs`` has each edge once, ``a`` and ``b``. Get it with :meth:`open`.
+    columns ``id`` and ``y`` (class, null = unlabelled), ``pairs`` each edge once, ``a`` and ``b``.
+    ``rows`` is the table of nodes as it is, ``key`` its ids. Get it with :meth:`open`.
     """
 
     connection: Any
@@ -60,11 +60,12 @@ class WarehouseGraph:
     is_directed: bool
     edges: Any
     nodes: Any
+    rows: Any
+    key: Any
     class_names: tuple[str, ...]
     feature_columns: tuple[str, ...]
     remarks: tuple[str, ...]
     where: str
-    options: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def open(
@@ -84,7 +85,6 @@ class WarehouseGraph:
         is_directed: bool = False,
         name: str | None = None,
         where: str = "the database",
-        options: Mapping[str, Any] | None = None,
     ) -> WarehouseGraph:
         """Find the columns, the classes, and what is wrong with ids.
 
@@ -127,20 +127,18 @@ class WarehouseGraph:
         names, class_of, remark = _classes(
             connection, node_rows, chosen.label, nodes, labels_are_classes
         )
-        kept = {column: node_rows[column] for column in chosen.features}
-        inner = {f"x{number}": column for number, column in enumerate(kept.values())}
-        node_rows = node_rows.select(id=key, y=class_of, **inner)
         graph = cls(
             connection,
             name or table_name(edges),
             is_directed,
             edge_rows,
+            node_rows.select(id=key, y=class_of),
             node_rows,
+            key,
             names,
-            tuple(kept),
+            chosen.features,
             (*remarks, *remark),
             where,
-            options or {},
         )
         may_add = not chosen.features and not chosen.splits
         return graph._checked(edges, nodes, ends, chosen.node_id, may_add=may_add)
@@ -296,12 +294,10 @@ class WarehouseGraph:
         kind = self.nodes.y.type()
         more = new.select("id", y=load_ibis().null().cast(kind))
         remark = f"{edges}: nodes that are not in {nodes} are taken as unlabelled"
-        return type(self)(
-            **{
-                **{name: getattr(self, name) for name in self.__dataclass_fields__},
-                "nodes": self.nodes.union(more, distinct=False),
-                "remarks": (*self.remarks, remark),
-            }
+        return replace(
+            self,
+            nodes=self.nodes.union(more, distinct=False),
+            remarks=(*self.remarks, remark),
         )
 
     def _unknown_ends(self) -> Any:

@@ -140,7 +140,7 @@ class NodeSample:
 
     def means(self, features: EngineFeatures, columns: list[str]) -> tuple[Floats, Floats, Floats]:
         """Return some features of the sample, their mean over neighbours and two edges away."""
-        home, table = self.table, features.table.select("id", *columns)
+        home, table = self.table, features.of(columns)
         own = home.join(table, "id").select("p", *columns)
         near = self.near.join(table, self.near.w == table.id)
         one = near.group_by("p").agg(**{name: near[name].sum() for name in columns})
@@ -157,7 +157,7 @@ class NodeSample:
 
     def neighbour_rows(self, features: EngineFeatures, columns: list[str]) -> tuple[Any, Floats]:
         """Return some features of all neighbours of the sample: ids and values."""
-        table = features.table.select("id", *columns)
+        table = features.of(columns)
         near = self.near.select("w").distinct()
         found = self.graph.ask(near.join(table, near.w == table.id), "features of neighbours")
         order = np.argsort(found["w"], kind="stable")
