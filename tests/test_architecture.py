@@ -73,23 +73,40 @@ def test_no_class_name_stands_for_two_things() -> None:
     assert not {name: found for name, found in places.items() if len(found) > 1}
 
 
-TRAINS = {"heterophily.training.fit": "fit", "heterophily.training.replicas": "fit_replicas"}
+TRAINS = {
+    "heterophily": {"fit", "fit_replicas"},
+    "heterophily.training.fit": {"fit"},
+    "heterophily.training.replicas": {"fit_replicas"},
+    "heterophily.training.mini_batch": {"fit_batches"},
+    "heterophily.engine.run": {"run", "NativeEngine"},
+}
+"""What trains, by the module that it can be had from."""
+
 BENCHMARKS = sorted((SOURCE.parents[1] / "benchmarks").rglob("*.py"))
+TIME_THE_ENGINE = {"road", "engine_builds", "engine_programs", "roofline", "training"}
+"""Benchmarks that compare the road with the engine itself; they keep no numbers of models."""
 
 
 @pytest.mark.parametrize("path", [*FILES, *BENCHMARKS], ids=lambda path: path.stem)
 def test_every_training_takes_the_one_road(path: Path) -> None:
     """Only the rooms of runs and of training call what trains; all others complete runs."""
-    if path.is_relative_to(SOURCE) and path.relative_to(SOURCE).parts[0] in ("runs", "training"):
+    room = path.relative_to(SOURCE).parts[0] if path.is_relative_to(SOURCE) else "benchmarks"
+    if room in ("runs", "training", "engine") or path.stem in TIME_THE_ENGINE:
         return
     tree = ast.parse(path.read_text("utf-8"))
-    imported = {
-        alias.name
+    taken = {
+        (node.module, alias.name)
         for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom) and node.module in (*TRAINS, "heterophily")
+        if isinstance(node, ast.ImportFrom) and node.module in TRAINS
         for alias in node.names
     }
-    assert not imported & set(TRAINS.values()), f"{path.name} trains by itself; complete runs"
+    whole = {
+        (node.value.id, node.attr)  # heterophily.fit(...)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
+    }
+    assert not {name for module, name in taken if name in TRAINS[module]}, "complete runs instead"
+    assert ("heterophily", "fit") not in whole, "complete runs instead"
 
 
 OF_THE_PROCESS = ("fork_rng", "set_num_threads", "set_rng_state", "set_default_dtype")
