@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 import heterophily
 from heterophily.errors import InputError
+from heterophily.paper.published_tables import published_table
 from heterophily.report.paper_page import PARTS, READERS, Place, paper_page, places
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -40,3 +42,23 @@ def test_labels_are_there_once() -> None:
 def test_a_folder_without_records_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="has no folder tables"):
         paper_page(tmp_path)
+
+
+def test_baselines_that_were_trained_later_take_the_place_of_earlier_files(tmp_path: Path) -> None:
+    printed = published_table("fixed-splits").cells["geom-gcn", "squirrel"]
+    runs = {"0": {"validation": 0.5, "test": 0.1}}
+    earlier = {"search_splits": 0, "candidates": [{"runs": runs}]}
+    (tmp_path / "geom-gcn--squirrel--fixed.json").write_text(json.dumps(earlier))
+    place = Place("table", "a", "b", record=(".", "later.json"))
+    assert "1 of 153 printed cells (0 on all ten splits)" in READERS["baselines"](place, tmp_path)
+    cell = {
+        "row": "geom-gcn",
+        "dataset": "squirrel",
+        "is_complete": True,
+        "published": {"mean": printed.mean},
+        "test": [printed.mean] * 10,
+    }
+    (tmp_path / "later.json").write_text(json.dumps({"cells": [cell]}))
+    said = READERS["baselines"](place, tmp_path)
+    assert "1 of 153 printed cells (1 on all ten splits)" in said
+    assert "mean difference +0.00 points" in said

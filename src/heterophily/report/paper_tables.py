@@ -24,11 +24,11 @@ def agreement(tables: Sequence[Mapping[str, Any]]) -> str:
     that the first one has too, they are compared with it.
     """
     first, *others = tables
-    cells = _complete(first)
+    cells = complete_cells(first)
     counts = {PROTOCOLS[first["protocol"]]: len(cells)}
     twice: dict[tuple[str, str], Cell] = {}
     for table in others:
-        for place, cell in _complete(table).items():
+        for place, cell in complete_cells(table).items():
             if place in cells:
                 twice[place] = cell
                 continue
@@ -59,7 +59,8 @@ def agreement(tables: Sequence[Mapping[str, Any]]) -> str:
     return "; ".join(texts)
 
 
-def _complete(table: Mapping[str, Any]) -> dict[tuple[str, str], Cell]:
+def complete_cells(table: Mapping[str, Any]) -> dict[tuple[str, str], Cell]:
+    """Return the complete cells of a table that the paper prints, by row and dataset."""
     return {
         (cell["row"], cell["dataset"]): cell
         for cell in table["cells"]
