@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from heterophily.data.graph import is_whole, signed
+from heterophily.data.checks import is_whole, signed
 from heterophily.data.targets import refuse_unusual
 from heterophily.data.wording import count, listed, short
 from heterophily.errors import InputError

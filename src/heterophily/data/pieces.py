@@ -11,8 +11,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from heterophily.data.adjacency import Direction, SelfLoops
+from heterophily.data.checks import UNLABELLED, signed
 from heterophily.data.encode.encoder import Encoder
-from heterophily.data.graph import UNLABELLED, Graph, signed
+from heterophily.data.graph import Graph
 from heterophily.data.splits import PARTS, SplitBatch
 from heterophily.errors import InputError
 

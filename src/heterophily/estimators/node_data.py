@@ -9,7 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from heterophily.data.graph import UNLABELLED, Graph
+from heterophily.data.checks import UNLABELLED
+from heterophily.data.graph import Graph
 from heterophily.data.interchange import as_graph
 from heterophily.data.interchange.scipy import from_scipy
 from heterophily.data.interchange.tensors import as_array

@@ -11,7 +11,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from heterophily.data.graph import UNLABELLED, Graph
+from heterophily.data.checks import UNLABELLED
+from heterophily.data.graph import Graph
 from heterophily.errors import InputError, UndefinedError, lookup
 from heterophily.metrics.catalog import METRICS
 

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from heterophily.data.graph import UNLABELLED, Graph
+from heterophily.data.checks import UNLABELLED
+from heterophily.data.graph import Graph
 from heterophily.data.interchange import GraphLike, as_graph
 from heterophily.data.memory import limit
 from heterophily.data.splits import SplitBatch

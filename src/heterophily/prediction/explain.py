@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from heterophily.data.graph import UNLABELLED, Graph
+from heterophily.data.checks import UNLABELLED
+from heterophily.data.graph import Graph
 from heterophily.data.interchange import GraphLike
 from heterophily.data.wording import short
 from heterophily.errors import InputError

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from heterophily.data.graph import UNLABELLED
+from heterophily.data.checks import UNLABELLED
 from heterophily.errors import InputError
 
 Ints = NDArray[np.int64]
