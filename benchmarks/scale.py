@@ -96,7 +96,8 @@ def run(edges: int, given: argparse.Namespace) -> dict[str, object]:
     folder = given.folder / f"scale-{edges}-{given.degrees}"
     tool = [sys.executable, "-m", "heterophily.cli.app"]
     nodes = ["--nodes", str(max(edges // 10 // 5, 10)), "--classes", "5", "--degree", "20"]
-    drawn = [*nodes, "--homophily", "0.3", "--base", "none", "--degrees", given.degrees]
+    features = ["--features", str(given.features)] if given.features else ["--base", "none"]
+    drawn = [*nodes, "--homophily", "0.3", *features, "--degrees", given.degrees]
     steps = {
         "generate": [*tool, "generate", str(folder), "--stream", *drawn],
         "ours": [sys.executable, "-c", OURS, str(folder), given.memory],
@@ -110,7 +111,8 @@ def run(edges: int, given: argparse.Namespace) -> dict[str, object]:
     try:
         told = {name: measured(command) for name, command in steps.items()}
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        if not given.keep:
+            shutil.rmtree(folder, ignore_errors=True)
     ours = last_line(told["ours"])
     rivals = [name for name in told if name.startswith("duckdb")]
     for name in rivals:
@@ -161,6 +163,10 @@ def main() -> None:
     parser.add_argument("--memory", default="1500MB", help="limit of ours")
     parser.add_argument("--rival-memory", default="8GB", help="limit of DuckDB")
     parser.add_argument("--no-rival", action="store_true")
+    parser.add_argument(
+        "--features", type=int, default=0, help="Gaussian columns of the node table"
+    )
+    parser.add_argument("--keep", action="store_true", help="keep the tables")
     parser.add_argument("--folder", type=Path, default=Path())
     parser.add_argument("--record", type=Path, help="add a line for each size to this file")
     parser.add_argument(

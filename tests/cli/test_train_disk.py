@@ -10,9 +10,12 @@ import pytest
 
 from heterophily.batches.fits import GraphSize, memory_of, models_that_fit, way_for
 from heterophily.cli.app import main
+from heterophily.data.disk.graph import DiskGraph
 from heterophily.data.disk.write import write_disk_graph
 from heterophily.data.graph import Graph
+from heterophily.errors import InputError
 from heterophily.models.catalog import MODELS
+from heterophily.prediction.auto_disk import auto_on_disk
 
 N = 240
 
@@ -79,7 +82,6 @@ def test_a_small_graph_on_disk_is_trained_in_memory(folder, capsys):
         (["train", "acm-gcn", "--batches", "channels"], "--batches sampled"),
         (["train", "acm-gcn", "--batches", "some"], "choose auto"),
         (["train", "sgc-1", "--batches", "full", "--fanout", "3"], "--fanout is for"),
-        (["train", "auto"], "name a model"),
     ],
 )
 def test_what_cannot_be_done_is_one_sentence(folder, capsys, words, sentence):
@@ -99,3 +101,29 @@ def test_the_way_follows_from_size_and_memory():
     fitting = models_that_fit(large, 8 * 2**30)
     assert fitting["acm-sgc-1"] == "channels"
     assert "gat" not in fitting
+
+
+def test_auto_in_little_memory_chooses_among_models_of_mini_batches(
+    folder, tmp_path, capsys, monkeypatch
+):
+    monkeypatch.setattr("heterophily.cli.train.too_large_for_auto", lambda source: True)
+    monkeypatch.setattr("heterophily.prediction.auto_disk.memory_of", lambda *_: 0)
+    monkeypatch.setattr("heterophily.prediction.auto_disk.FAMILIES", ("mlp-2", "acm-sgc-1"))
+    model = tmp_path / "model"
+    words = ["train", "auto", str(folder), *QUICK, "--store", "memory:", "--out", str(model)]
+    assert main(words) == 0
+    printed = capsys.readouterr()
+    found = json.loads(printed.out)
+    tried = [trial["model"] for trial in found["trials"]]
+    assert tried[:2] == ["mlp-2", "acm-sgc-1"]
+    assert set(tried) == {"mlp-2", "acm-sgc-1"}
+    best = max(found["trials"], key=lambda trial: trial["validation"])
+    assert found["model"] == best["model"]
+    assert "too large for full batches" in printed.err
+    assert main(["explain", str(model), str(folder), "--node", "7"]) == 0
+    assert "Node 7 is predicted as" in capsys.readouterr().out
+
+
+def test_what_fits_no_memory_is_said_before_auto_trains(folder):
+    with pytest.raises(InputError, match="raise HETEROPHILY_MEMORY"):
+        auto_on_disk(DiskGraph.open(folder), limit=0)

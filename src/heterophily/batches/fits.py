@@ -14,6 +14,9 @@ WAYS = {
     "channels": "mini-batches of channels that are computed once",
     "sampled": "mini-batches with sampled neighbourhoods",
 }
+MINI_BATCHES = {"max_epochs": 100, "stopping": "patience", "window": 10}
+"""How long mini-batches train unless told otherwise: until ten evaluations bring nothing."""
+
 _GB = 2**30
 
 

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from heterophily.models.spec import ModelSpec
 
 _GB = 2**30
-MINI_BATCHES = {"max_epochs": 100, "stopping": "patience", "window": 10}
-"""How long mini-batches train unless told otherwise: until ten evaluations bring nothing."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,13 +60,17 @@ def open_any(source: GraphSource) -> Any:
     return DiskGraph.open(source.graph or "")
 
 
-def refuse_disk(source: GraphSource, command: str) -> None:
-    """Refuse a graph on disk where a command has no way for it."""
-    if is_on_disk(source):
-        raise InputError(
-            f"heterophily {command} takes graphs in memory; for {source.graph} name a model, for "
-            "example heterophily train acm-sign"
-        )
+def too_large_for_auto(source: GraphSource) -> bool:
+    """Whether a source names a graph on disk on which full batches do not fit memory."""
+    if not is_on_disk(source):
+        return False
+    from heterophily.batches.fits import GraphSize, memory_of
+    from heterophily.data.memory import limit
+    from heterophily.models.catalog import MODELS
+
+    graph = open_any(source)
+    size = GraphSize(graph.num_nodes, graph.num_entries, graph.num_features, graph.num_classes)
+    return memory_of("full", MODELS["acm-gcn"], size) > limit()
 
 
 def choose_batches(
@@ -120,6 +122,8 @@ def _settings(way: str, numbers: Mapping[str, int], config: Mapping[str, Any]) -
         for name in numbers:
             raise InputError(f"--{name.replace('_', '-')} is for --batches channels or sampled")
         return dict(config)
+    from heterophily.batches.fits import MINI_BATCHES
+
     return {**MINI_BATCHES, **config, **numbers, "batches": way}
 
 

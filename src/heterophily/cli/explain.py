@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from heterophily.cli import panels, sources
-from heterophily.cli.batches import refuse_disk
+from heterophily.cli.batches import is_on_disk, open_any
 from heterophily.cli.predict import Folder
 from heterophily.cli.trained import open_for
 from heterophily.data.source import GraphSource
@@ -25,8 +25,12 @@ def explain(
     from heterophily.prediction.folder import load_model
 
     loaded = load_model(model)
-    refuse_disk(graph, "explain")
-    found = run(loaded, open_for(loaded, graph, with_labels=True), node)
+    if is_on_disk(graph):
+        from heterophily.prediction.explain_disk import explain_on_disk
+
+        found = explain_on_disk(loaded, open_any(graph), node)
+    else:
+        found = run(loaded, open_for(loaded, graph, with_labels=True), node)
     if json:
         import json as json_module
 

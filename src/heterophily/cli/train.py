@@ -15,7 +15,7 @@ from heterophily.cli.batches import (
     disk_facts,
     is_on_disk,
     open_any,
-    refuse_disk,
+    too_large_for_auto,
 )
 from heterophily.cli.columns import AllColumns, columns_of, print_reading
 from heterophily.cli.runs import Engine, ExecutorOption, Seed, StoreOption, Workers
@@ -193,8 +193,6 @@ def train(
     if model == AUTO:
         from heterophily.cli.auto import train_auto
 
-        refuse_disk(graph, "train auto")
-
         chosen = {**options, **_given(lr=lr, weight_decay=weight_decay, preset=preset)}
         chosen |= _given(config=settings, repeats=repeats)
         if chosen:
@@ -203,6 +201,25 @@ def train(
             )
         if device != "cpu":
             raise InputError(f"--device {device}: auto runs on the CPU; name a model to use a GPU")
+        if too_large_for_auto(graph):
+            from heterophily.cli.auto_disk import train_auto_on_disk
+
+            if inductive or refit or splits not in (None, "random"):
+                raise InputError(
+                    "auto on a graph that memory cannot hold takes one random split; leave out "
+                    "--splits, --refit and --inductive"
+                )
+            train_auto_on_disk(
+                graph,
+                out=out,
+                overwrite=overwrite,
+                as_json=json,
+                store=store,
+                executor=executor,
+                how={**_given(minutes=minutes, score=score), "seed": seed},
+                config={**config, **in_batches},
+            )
+            return
         train_auto(
             graph,
             splits=splits or "random",
