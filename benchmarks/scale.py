@@ -108,6 +108,8 @@ def run(edges: int, given: argparse.Namespace) -> dict[str, object]:
                 *[sys.executable, "-c", RIVAL, str(folder)],
                 *[given.rival_memory, "5", way],
             ]
+    if given.keep and folder.is_dir():
+        del steps["generate"]
     try:
         told = {name: measured(command) for name, command in steps.items()}
     finally:
@@ -166,7 +168,7 @@ def main() -> None:
     parser.add_argument(
         "--features", type=int, default=0, help="Gaussian columns of the node table"
     )
-    parser.add_argument("--keep", action="store_true", help="keep the tables")
+    parser.add_argument("--keep", action="store_true", help="keep the tables, use them again")
     parser.add_argument("--folder", type=Path, default=Path())
     parser.add_argument("--record", type=Path, help="add a line for each size to this file")
     parser.add_argument(

@@ -25,6 +25,7 @@ from heterophily.native.node_sums import NodeBlock
 from heterophily.native.tally import MOST_COLUMNS, Tally, TallyPlan, can_tally
 
 _ROWS = 1 << 17  # nodes of a block
+_READ = 1 << 23  # edges of a task
 _BASE = 300 * 2**20  # of the interpreter, its libraries and the batches that are read
 
 
@@ -167,7 +168,7 @@ def _need_space(folder: Path, needed: int) -> None:
 
 def _add_edges(tally: Tally, table: EdgeTable, ids: NodeIds, tell: Tell) -> None:
     done, total = 0, table.table.num_rows
-    for task in table.tasks(1 << 62):
+    for task in table.tasks(_READ):  # Arrow keeps what it read until a task ends
         for given in ahead(table.pieces(task, BATCH)):
             ends = ids.map_ends(given)
             found = tally.add(*ends)
