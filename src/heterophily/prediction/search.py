@@ -162,10 +162,12 @@ class Search:
         usable = [trial for trial in self.trials if trial.mean > -math.inf]
         if not usable:
             return latest
-        leader = max(usable, key=lambda trial: trial.mean).candidate
-        whole = {key: value for key, value in leader.settings.items() if key != "max_epochs"}
-        each = self.seconds(Candidate(leader.family, whole)) / self._workers
-        needed = 2 * len(self.trainer.splits) * each / self.clock.seconds
+        leader = max(usable, key=lambda trial: trial.mean)
+        look, total = self.rungs()[0], len(self.trainer.splits)
+        longer = self._lengthened(leader.candidate, look) if leader.is_cut else None
+        trainings = 2 * total - (len(leader.scores) if longer is None else 0)
+        each = self.seconds(longer or leader.candidate) / self._workers
+        needed = trainings * each / self.clock.seconds
         return min(latest, max(earliest, 1.0 - needed))
 
     def _longer(self, alive: Sequence[Trial], look: int) -> list[Trial]:
