@@ -202,22 +202,23 @@ def plot(file: Path, budget: float = BUDGET) -> None:
 
     found = {name: known for name, known in records(budget).items() if AUTO in known}
     names = [name for name in GRAPHS if name in found]
-    columns = 5
+    columns = min(5, len(names))
     lines = math.ceil(len(names) / columns)
-    figure, axes = plt.subplots(lines, columns, figsize=(15, 2.4 * lines))
+    size = (max(6.0, 3 * columns), 1.0 + 2.3 * lines)
+    figure, axes = plt.subplots(lines, columns, figsize=size, squeeze=False)
     for place, name in zip(np.ravel(axes), names, strict=False):
-        for contestant, record in found[name].items():
+        for contestant, record in sorted(found[name].items()):
             curve = np.array(record["curve"])
             if curve.size:
                 style = {"color": "C3", "lw": 2, "zorder": 3} if contestant == AUTO else {
-                    "color": "0.7", "lw": 0.8}  # fmt: skip
+                    "color": "0.65", "lw": 0.9}  # fmt: skip
                 place.step(curve[:, 0], np.maximum.accumulate(curve[:, 1]), where="post", **style)
         place.set_title(name, fontsize=9)
         place.tick_params(labelsize=7)
     for place in np.ravel(axes)[len(names) :]:
         place.axis("off")
-    figure.supxlabel("CPU seconds")
-    figure.supylabel("best validation score so far (red: auto, grey: a family alone)")
+    figure.suptitle("Best validation score so far: auto (red), a family alone (grey)", fontsize=10)
+    figure.supxlabel("CPU seconds", fontsize=9)
     figure.tight_layout()
     figure.savefig(file)
 

@@ -27,8 +27,18 @@ def test_first_trainings_are_shortened_where_whole_ones_take_long():
     cost = EpochCost(fixed=0.0, node=50.0, value=0.0)  # an epoch: 0.05 s and 5 s
     assert shortened(cost, SMALL, {}, total=math.inf) == 100  # 200 epochs would take 10 s
     assert shortened(cost, SMALL, {}, total=60.0) == 40  # in haste
+    assert shortened(cost, SMALL, {}, total=60.0, trainings=4) == 20
     assert shortened(cost, LARGE, {}, total=math.inf) == 20  # the least that tells anything
     assert shortened(EpochCost(fixed=1.0), SMALL, {}) is None
+
+
+def test_in_haste_a_training_that_goes_on_for_longer_than_usual_is_cut_off():
+    cost = EpochCost(fixed=3.0, value=0.0)  # 200 epochs take 0.6 s, 1,000 three
+    assert shortened(cost, SMALL, {}, total=math.inf) is None
+    assert shortened(cost, SMALL, {}, total=60.0) is None
+    assert shortened(cost, SMALL, {}, total=15.0) == 200
+    assert shortened(cost, SMALL, {}, total=15.0, trainings=5) == 40
+    assert shortened(TreesCost(blocks=1), SMALL, {"rounds": 300}, total=60.0) is None
 
 
 def test_more_than_two_and_a_half_minutes_begin_alike():

@@ -108,3 +108,11 @@ def test_in_the_first_round_relatives_of_what_is_far_behind_come_last():
     scores = {MLP: 0.9, ACM: 0.5, GCN: 0.5, STACK_GCN: 0.9}
     found = tried(proposals, lambda candidate: scores[candidate.family])
     assert [candidate.family for candidate in found] == [MLP, ACM, STACK_GCN, GCN]
+
+
+@pytest.mark.parametrize("is_cut", [True, False])
+def test_a_whole_training_follows_where_the_short_one_was_cut_off(is_cut):
+    short = Candidate(ACM, {"lr": 1, "max_epochs": 20})
+    proposals = Proposals({ACM: [short, *candidates(ACM, 1, 2)]})
+    proposals.report(proposals.next(), score=0.5, seconds=1.0, is_cut=is_cut)
+    assert dict(proposals.next().settings) == {"lr": 1 if is_cut else 2}

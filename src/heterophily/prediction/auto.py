@@ -31,7 +31,7 @@ from heterophily.prediction.leaderboard import Leaderboard, Standing
 from heterophily.prediction.members import SplitTrainer
 from heterophily.prediction.refit import SEARCH_SHARE, train_again
 from heterophily.prediction.result import AutoResult
-from heterophily.prediction.search import EXACT, Search
+from heterophily.prediction.search import EXACT, Search, rungs_of
 from heterophily.prediction.time_spent import TimeSpent
 from heterophily.prediction.trial import Clock, Trial, ranked
 from heterophily.runs.executors.base import Executor
@@ -153,7 +153,9 @@ def auto(
     chosen_config = {**({"class_weight": "balanced"} if name in BY_CLASS else {}), **(config or {})}
     size, total = WorkSize.of(graph), 60 * minutes * count
     found, too_large = _families(graph, size, inductive=inductive, only=families, workers=count)
-    found = in_order(found, verdict.kind, size=size, seed=seed, total=total)
+    hurry: dict[str, Any] = {"size": size, "seed": seed, "total": total}
+    hurry["trainings"] = rungs_of(batch)[0]
+    found = in_order(found, verdict.kind, **hurry)
     with ExitStack() as stack:
         kept_in = stack.enter_context(MemoryStore()) if store is None else store
         check_is_store(kept_in)
@@ -190,7 +192,7 @@ def auto(
         finalists: list[Trial] = []
         interrupted = False
         try:
-            finalists = search.run(draw(found, seed=seed, size=size, total=total))
+            finalists = search.run(draw(found, **hurry))
             if finalists and finalists[0].mean < EXACT:
                 voters = choose(finalists, graph.labels, batch, scored, by_class=name in BY_CLASS)
                 search.add_seeds(voters.trials, seeds=seeds)

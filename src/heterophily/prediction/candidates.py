@@ -16,7 +16,7 @@ from heterophily.models.residual import DirectedNetwork, ResidualNetwork
 from heterophily.models.spec import ModelSpec
 from heterophily.models.trees import TreesOptions
 from heterophily.paper.presets import RELEASED, Recipe
-from heterophily.prediction.cost import WorkSize, seconds, shortened
+from heterophily.prediction.cost import MOST_EPOCHS, WorkSize, seconds, shortened
 from heterophily.prediction.families import (
     DIRECTED,
     EXPECTED,
@@ -30,7 +30,7 @@ from heterophily.runs.model import spec_with
 from heterophily.search.space import recipe_of
 from heterophily.training.config import TrainConfig
 
-CONFIG: Mapping[str, Any] = {"stopping": "patience", "window": 100, "max_epochs": 1000}
+CONFIG: Mapping[str, Any] = {"stopping": "patience", "window": 100, "max_epochs": MOST_EPOCHS}
 """Where auto departs from the paper's protocol: a training ends 100 epochs after its lowest
 validation loss, for time."""
 
@@ -187,11 +187,13 @@ def draw(
     seed: int,
     size: WorkSize | None = None,
     total: float = math.inf,
+    trainings: int = 1,
 ) -> dict[Family, Iterator[Candidate]]:
     """Return for each family its candidates, each setting once: strong ones first.
 
     On a graph of a known ``size`` a family whose first training would take long begins with a
-    short one; ``total`` are the seconds of the search on all workers.
+    short one; ``total`` are the seconds of the search on all workers, ``trainings`` the splits on
+    which a candidate is first looked at.
 
     >>> from heterophily.prediction.families import ACM
     >>> next(draw([ACM], seed=0)[ACM]).settings
@@ -202,7 +204,7 @@ def draw(
         settings = family.portfolio.ordered(seed=seed)
         if size is not None:
             options = {**family.options, **settings[0]}
-            epochs = shortened(family.cost, size, options, total=total)
+            epochs = shortened(family.cost, size, options, total=total, trainings=trainings)
             if epochs is not None:
                 settings.insert(0, {**settings[0], "max_epochs": epochs})
         found[family] = iter([Candidate(family, each) for each in settings])
@@ -216,6 +218,7 @@ def in_order(
     size: WorkSize,
     seed: int,
     total: float = math.inf,
+    trainings: int = 1,
 ) -> tuple[Family, ...]:
     """Return the families in the order of the first round.
 
@@ -233,7 +236,7 @@ def in_order(
         return (base.model, base.title, bool(options)) in names
 
     def wait(family: Family) -> float:
-        first = next(draw([family], seed=seed, size=size, total=total)[family])
+        first = next(draw([family], seed=seed, size=size, total=total, trainings=trainings)[family])
         return first.seconds(size) * (1.0 if is_expected(family) else LATER)
 
     place: dict[Family, int] = {}

@@ -17,14 +17,18 @@ import scipy.sparse as sp
 if TYPE_CHECKING:
     from heterophily.data.graph import Graph
 
-USUAL_EPOCHS = 200
-"""A training by gradient steps usually ends after so many epochs."""
+USUAL_EPOCHS, MOST_EPOCHS = 200, 1000
+"""A training by gradient steps usually ends after so many epochs, and in any case after these."""
 
 FIRST_SECONDS, HASTE_SECONDS, HASTE_BELOW = 8.0, 2.0, 150.0
 """A family whose first training would take longer than this begins with fewer epochs; the second
 number holds for a search with less than so many seconds of all workers together."""
 
-SHORTENED = (100, 40, 20)
+HASTE_PART = 1 / 15
+"""With so little time, the first chance of a family, on all splits that it needs, is to take no
+more than this part of it."""
+
+SHORTENED = (400, 200, 100, 40, 20)
 """To how many epochs (or rounds of trees) it is shortened."""
 
 _COLUMNS = 128  # of a block that trees see, at most
@@ -91,6 +95,10 @@ class EpochCost:
         """Return after how many epochs a training usually ends."""
         return min(int(options.get("max_epochs", USUAL_EPOCHS)), USUAL_EPOCHS)
 
+    def longest(self, options: Mapping[str, Any]) -> int:
+        """Return after how many epochs a training ends in any case."""
+        return int(options.get("max_epochs", MOST_EPOCHS))
+
     def _times(self, options: Mapping[str, Any]) -> float:
         layers = options.get("depth", self.depth) / self.depth if self.depth else 1.0
         return float(layers * options.get("hidden", _WIDTH) / _WIDTH)
@@ -115,6 +123,10 @@ class TreesCost:
         """Return after how many rounds a training usually ends."""
         rounds = min(options.get("rounds", 500), options.get("max_epochs", 500))
         return int(min(rounds, 150))
+
+    def longest(self, options: Mapping[str, Any]) -> int:
+        """Return after how many rounds a training ends in any case."""
+        return int(min(options.get("rounds", 500), options.get("max_epochs", 500)))
 
     def _cells(self, size: WorkSize) -> int:
         return size.nodes * (self.blocks * min(size.features, _COLUMNS) + 2)
@@ -146,6 +158,8 @@ class OnceCost:
         """Return 1."""
         return 1
 
+    longest = epochs
+
 
 AnyCost = EpochCost | TreesCost | OnceCost
 
@@ -156,19 +170,28 @@ def seconds(cost: AnyCost, size: WorkSize, options: Mapping[str, Any]) -> float:
 
 
 def shortened(
-    cost: AnyCost, size: WorkSize, options: Mapping[str, Any], *, total: float = math.inf
+    cost: AnyCost,
+    size: WorkSize,
+    options: Mapping[str, Any],
+    *,
+    total: float = math.inf,
+    trainings: int = 1,
 ) -> int | None:
-    """Return how many epochs the first training of a family may have; None: as many as it likes.
+    """Return how many epochs the first trainings of a family may have; None: as many as it likes.
 
     ``total`` are the seconds of the search on all workers. Beyond two and a half minutes it does
-    not matter, so that the same search with more time begins alike.
+    not matter, so that the same search with more time begins alike. With less, ``trainings``, the
+    number of splits on which a family is first looked at, share a part of it, and a training
+    that goes on for much longer than usual is cut off too.
     """
-    most = FIRST_SECONDS if total >= HASTE_BELOW else HASTE_SECONDS
-    if seconds(cost, size, options) <= most:
+    each, is_hasty = cost.epoch_seconds(size, options), total < HASTE_BELOW
+    most = min(HASTE_SECONDS, HASTE_PART * total / trainings) if is_hasty else FIRST_SECONDS
+    longest = cost.longest(options) if is_hasty else cost.epochs(options)
+    if longest * each <= (2.0 * most if is_hasty else most):
         return None
-    each = cost.epoch_seconds(size, options)
     fitting = [count for count in SHORTENED if count * each <= most]
-    return fitting[0] if fitting else SHORTENED[-1]
+    found = fitting[0] if fitting else SHORTENED[-1]
+    return found if found < longest else None
 
 
 class Speed:

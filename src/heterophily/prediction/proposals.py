@@ -92,8 +92,16 @@ class Proposals:
         self._spent.pop(candidate.family, None)
         self._asked.discard(candidate.family)
 
-    def report(self, candidate: Candidate, *, score: float, seconds: float) -> None:
-        """Take in how good a candidate was, and how long it took."""
+    def report(
+        self, candidate: Candidate, *, score: float, seconds: float, is_cut: bool = True
+    ) -> None:
+        """Take in how good a candidate was, and how long it took.
+
+        ``is_cut``: a limit on its first training ended it; if not, the whole one is the same.
+        """
+        if "max_epochs" in candidate.settings and not is_cut:
+            waiting = self._waiting[candidate.family]
+            waiting[:] = [c for c in waiting if c.settings != _whole(candidate)]
         self._tried.setdefault(candidate.family, []).append((score, candidate))
         if candidate.family in self._spent:
             self._spent[candidate.family] += seconds

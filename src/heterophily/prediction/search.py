@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from heterophily.data.splits import SplitBatch
 from heterophily.evaluation.scores import Score
 from heterophily.prediction.candidates import Candidate
 from heterophily.prediction.cost import SHORTENED, Speed, WorkSize
@@ -58,6 +59,17 @@ ENOUGH_FAMILIES = 4
 
 _BATCH = 8  # replicas between two looks at the clock, at most; but one for each worker
 _LOOK = 5.0  # seconds between two looks that are enough: of long trainings, fewer
+
+
+def rungs_of(splits: SplitBatch) -> list[int]:
+    """Return on how many splits candidates are trained, rung by rung."""
+    total = len(splits)
+    nodes = float(np.mean([split.validation.sum() for split in splits]))
+    look, judge = (
+        min(total, math.ceil(wanted / max(1.0, nodes)))
+        for wanted in (NODES_TO_LOOK, NODES_TO_JUDGE)
+    )
+    return [look, judge, max(judge, math.ceil(total / 2)), total]
 
 
 @dataclass(eq=False)
@@ -139,7 +151,9 @@ class Search:
             leader = max(alive, key=lambda trial: (trial.splits, trial.mean))
             for trial in trials:
                 score = leader.mean - trial.behind(leader) if trial.scores else -math.inf
-                proposals.report(trial.candidate, score=score, seconds=trial.seconds)
+                proposals.report(
+                    trial.candidate, score=score, seconds=trial.seconds, is_cut=trial.is_cut
+                )
                 since = 0 if score > best + 0.1 * self.margin else since + 1
                 best = max(best, score)
             alive = self._survivors(alive, count=MAX_KEPT)
@@ -247,13 +261,7 @@ class Search:
 
     def rungs(self) -> list[int]:
         """Return on how many splits candidates are trained, rung by rung."""
-        total = len(self.trainer.splits)
-        nodes = float(np.mean([split.validation.sum() for split in self.trainer.splits]))
-        look, judge = (
-            min(total, math.ceil(wanted / max(1.0, nodes)))
-            for wanted in (NODES_TO_LOOK, NODES_TO_JUDGE)
-        )
-        return [look, judge, max(judge, math.ceil(total / 2)), total]
+        return rungs_of(self.trainer.splits)
 
     def noise(self, splits: int) -> float:
         """Return how far chance may move a score on the validation nodes of the first splits.
