@@ -68,6 +68,9 @@ def is_out_of_memory(error: BaseException) -> bool:
 OUT_OF_MEMORY = "not enough memory for this graph; close other programs or use a smaller one"
 
 
+_MOST_NAMES, _FIRST_NAMES = 60, 12  # a longer list of names is cut
+
+
 def lookup(table: Mapping[str, T], kind: str, name: str) -> T:
     """Return ``table[name]``, or say which names exist and which is nearest.
 
@@ -80,4 +83,7 @@ known: cora, texas
         return table[name]
     near = difflib.get_close_matches(name, table, n=1)
     hint = f"did you mean {near[0]!r}? " if near else ""
-    raise UnknownNameError(f"unknown {kind} {name!r}; {hint}known: {', '.join(sorted(table))}")
+    names = sorted(table)
+    shown = names if len(names) <= _MOST_NAMES else [*names[:_FIRST_NAMES], "..."]
+    more = "" if shown == names else f" ({len(names)} in all)"
+    raise UnknownNameError(f"unknown {kind} {name!r}; {hint}known: {', '.join(shown)}{more}")

@@ -1,11 +1,13 @@
 import csv
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from cli.ring import CLASSES, call, write
 
-from heterophily.cli.predict import check_order
+from heterophily.cli.predict import check_order, threshold_line
 from heterophily.cli.trained import open_for
 from heterophily.data.source import GraphSource
 from heterophily.errors import HeterophilyError
@@ -146,3 +148,25 @@ def test_tables_are_encoded_as_in_training(tmp_path):
     assert same.feature_names == ("age", "city=Bern", "city=Oslo", "city=Rome")
     assert (shifted.features[:, 0] > 2.9).all()
     assert any("column 'age': the median is" in remark for remark in shifted.remarks)
+
+
+def test_the_threshold_of_validation_is_told(place):
+    model = load_model(place / "acm-gcn")
+    found = SimpleNamespace(
+        class_names=("a", "b"), probabilities=np.array([[0.7, 0.3], [0.9, 0.1], [0.4, 0.6]])
+    )
+    assert threshold_line(model, found) is None
+    chosen = {"evaluation": {"threshold": {"class": "b", "value": 0.25}}}
+    told = threshold_line(replace(model, card={"choice": chosen}), found)
+    assert "2 nodes have p(b) of at least 0.25" in told
+
+
+def test_a_list_of_labels_that_leaves_nodes_out(tmp_path):
+    ring = "".join(f"{k} {(k + 1) % 40}\n" for k in range(1, 41))
+    (tmp_path / "graph.txt").write_text(ring)
+    (tmp_path / "labels.txt").write_text("".join(f"{k} {k % 2}\n" for k in range(30)))
+    files = [tmp_path / "graph.txt", "--nodes", tmp_path / "labels.txt"]
+    training = ["--repeats", "1", "--max-epochs", "2", "--workers", "1", "--out", tmp_path / "m"]
+    call("train", "gcn", *files, *training)
+    call("predict", tmp_path / "m", *files, "--out", tmp_path / "p.csv")
+    assert len(rows_of(tmp_path / "p.csv")) == 41

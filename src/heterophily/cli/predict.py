@@ -97,6 +97,8 @@ def predict(
         print(f"note: {more} more remarks on the tables; --json prints them", file=sys.stderr)
     if wanted is not None and order != "nodes":
         print(f"ranked by the probability of {found.class_names[wanted]}, highest first")
+    if wanted is not None and (told := threshold_line(loaded, found)):
+        print(told)
     if out is not None:
         print(f"wrote {out}")
         return
@@ -140,6 +142,23 @@ def _write(path: Path, header: list[str], rows: Iterable[list[str]]) -> None:
     table.writerow(header)
     table.writerows(rows)
     write_text(path, text.getvalue())
+
+
+def threshold_line(model: TrainedModel, found: Predictions) -> str | None:
+    """Say how many nodes are beyond the threshold that validation nodes chose, if they did.
+
+    The column ``label`` holds the more probable class; of a rare class that is seldom the one.
+    """
+    evaluation = (model.card.get("choice") or {}).get("evaluation") or {}
+    chosen = evaluation.get("threshold")
+    if not chosen or chosen.get("class") not in found.class_names:
+        return None
+    place, value = found.class_names.index(chosen["class"]), float(chosen["value"])
+    nodes = int((found.probabilities[:, place] >= value).sum())
+    return (
+        f"label is the more probable class; {nodes:,} nodes have p({chosen['class']}) of at least "
+        f"{value:.2f}, the threshold that validation nodes chose"
+    )
 
 
 def check_order(order: str | None, model: TrainedModel) -> int | None:

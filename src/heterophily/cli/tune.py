@@ -12,6 +12,7 @@ from heterophily.cli import panels, sources
 from heterophily.cli.runs import Engine, ExecutorOption, Seed, StoreOption, Workers
 from heterophily.cli.train import PresetSplits, ScoreOption
 from heterophily.data.source import GraphSource
+from heterophily.errors import InputError
 
 if TYPE_CHECKING:
     from heterophily.search.tune import TuneResult
@@ -100,6 +101,11 @@ def tune(
     from heterophily.search.tune import tune as run
     from heterophily.training.progress import progress_bar
 
+    if model == "auto":
+        raise InputError(
+            "auto tunes the models that it chooses: run heterophily train auto "
+            f"{graph.arguments()}, or name one model to tune"
+        )
     source = sources.name_or_graph(graph)
     with open_store(store) as opened, progress_bar(f"tuning {model}") as progress:
         result = run(
