@@ -17,7 +17,7 @@ with the same labels, settings chosen by five-fold cross-validation.
 
 Fraudsters hide: their columns differ little from those of others, they do not deal with each other.
 They take money from older people and pass it to a few shops, as many honest accounts do too.
-Seeds 0 to 2 served to look at the recipe, the record is of seed 3.
+Seeds 0 to 2 served to look at the recipe; seeds 3 and 11 were looked at once, and are the record.
 """
 
 from __future__ import annotations
@@ -240,7 +240,7 @@ def main() -> None:
         ours = by_command_line(export, folder, extra)
     print(ours.pop("told"))
     record = {
-        "command": " ".join(["python", "benchmarks/fraud_export.py", *sys.argv[1:]]),
+        "command": f"python benchmarks/fraud_export.py --seed {given.seed}",
         "accounts": given.accounts,
         "transfers": 5 * given.accounts,
         "labelled": int(export.is_known.sum()),
@@ -249,9 +249,10 @@ def main() -> None:
         "gradient_boosting": boosted(export),
     }
     print(json.dumps(record, indent=1))
-    if given.seed == 3 and given.accounts == 20_000:
-        RECORD.parent.mkdir(parents=True, exist_ok=True)
-        RECORD.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    known = json.loads(RECORD.read_text("utf-8"))
+    if str(given.seed) in known and given.accounts == 20_000 and not extra:
+        known[str(given.seed)] = record
+        RECORD.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

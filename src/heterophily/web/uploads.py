@@ -19,8 +19,8 @@ from heterophily.errors import InputError
 from heterophily.web.refusal import RefusedError
 from heterophily.web.settings import WebSettings
 
-TEXT = (".csv", ".tsv", ".tab", ".txt")
-TABLES = (*TEXT, ".parquet")
+TEXT = (".csv", ".tsv", ".tab", ".txt", ".edges", ".edgelist")
+TABLES = (*TEXT, ".parquet", ".jsonl")
 GRAPHS = tuple(ending for ending, kind in FILE_KINDS.items() if kind != "recipe")
 ROLES = {"edges": TABLES, "nodes": TABLES, "graph": GRAPHS}
 """What a file may be, and how its name may then end."""

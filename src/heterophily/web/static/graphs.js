@@ -16,7 +16,7 @@ export async function graphs(page) {
   const input = h("input", { type: "file", multiple: true, class: "hidden", id: "files", tabindex: -1, onchange: () => take(input.files) });
   const zone = h("div", { class: "drop" },
     h("h2", {}, "Drop your graph here"),
-    h("p", { class: "dim" }, "A table of edges and a table of nodes (.csv, .tsv, .parquet), or one .npz, .graphml or .gexf file."),
+    h("p", { class: "dim" }, "A table of edges and a table of nodes (.csv, .tsv, .parquet, .jsonl), or one .npz, .graphml or .gexf file."),
     h("p", {}, h("button", { type: "button", class: "primary", onclick: () => input.click() }, "Choose files"), input),
     h("p", { class: "dim small" }, `At most ${known.max_upload_mb} MB. Files stay on this machine.`));
   zone.addEventListener("dragover", (event) => { event.preventDefault(); zone.classList.add("over"); });
