@@ -56,21 +56,18 @@ def diagnose(
     """Say whether the heterophily of a graph is harmful: verdict, metrics, probe, what to run."""
     if report is not None and no_report:
         raise InputError("--report and --no-report contradict each other; pass one of them")
-    if graph.kind in ("disk", "tables"):
-        from heterophily.cli.disk import diagnose_on_disk, diagnose_tables
-
-        too_large = diagnose_on_disk if graph.kind == "disk" else diagnose_tables
-        if too_large(graph, as_json=json):
-            return
-    from heterophily.cli.warehouse import diagnose_in_engine, opened_or_diagnosed
+    from heterophily.cli.warehouse import diagnose_in_engine, opened_or_diagnosed, way_for
     from heterophily.diagnosis.diagnose import diagnose as run
     from heterophily.diagnosis.diagnose import safe_name
 
     opened = found = None
-    if connect is None:
-        opened, found = opened_or_diagnosed(graph, quick=quick, seed=seed)
+    way = "engine" if connect is not None else way_for(graph, as_json=json)
+    if way == "shown":
+        return
+    if way == "engine":
+        found = diagnose_in_engine(graph, connect or "duckdb://", quick=quick, seed=seed)
     else:
-        found = diagnose_in_engine(graph, connect, quick=quick, seed=seed)
+        opened, found = opened_or_diagnosed(graph, quick=quick, seed=seed)
     if opened is not None:
         if not json:
             print_columns(opened, all_columns=all_columns)

@@ -119,27 +119,31 @@ def diagnose_on_disk(source: GraphSource, *, as_json: bool) -> bool:
     return True
 
 
-def diagnose_tables(source: GraphSource, *, as_json: bool) -> bool:
-    """Show the metrics of tables that memory cannot hold; False: they fit memory."""
+def rows_beyond_memory(source: GraphSource) -> tuple[int, int]:
+    """Return rows of edges and bytes of tables that memory cannot hold; zeros: they fit."""
     from heterophily.data.disk.convert.nodes import table_of
+
+    if source.edges is None or source.nodes is None:
+        return 0, 0
+    files = [Path(source.edges), Path(source.nodes)]
+    if any(not file.is_file() or file.suffix not in (".parquet", ".csv", ".tsv") for file in files):
+        return 0, 0
+    rows = [table_of(file, source.delimiter, source.has_header).num_rows for file in files]
+    needed = _BYTES_OF_AN_EDGE * rows[0] + _BYTES_OF_A_NODE * rows[1]
+    return (rows[0], needed) if needed > _most(source) else (0, 0)
+
+
+def diagnose_tables(source: GraphSource, needed: int, *, as_json: bool) -> None:
+    """Show the metrics of tables that memory cannot hold."""
     from heterophily.metrics.collect.disk import disk_statistics
     from heterophily.metrics.collect.tables import NeedsConversionError, table_statistics
 
-    if source.edges is None or source.nodes is None:
-        return False
-    files = [Path(source.edges), Path(source.nodes)]
-    most = _most(source)
-    if any(not file.is_file() or file.suffix not in (".parquet", ".csv", ".tsv") for file in files):
-        return False
-    rows = [table_of(file, source.delimiter, source.has_header).num_rows for file in files]
-    needed = _BYTES_OF_AN_EDGE * rows[0] + _BYTES_OF_A_NODE * rows[1]
-    if needed <= most:
-        return False
+    most, name = _most(source), Path(source.edges or "").stem
     _refuse_not_kept(source)
     try:
         counted = table_statistics(
-            source.edges,
-            source.nodes,
+            source.edges or "",
+            source.nodes or "",
             source=source.source,
             target=source.target,
             node_id=source.node_id,
@@ -158,9 +162,8 @@ def diagnose_tables(source: GraphSource, *, as_json: bool) -> bool:
         if not as_json:
             print(f"{error}: the tables are converted to a graph on disk first.")
         with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR") or ".") as folder:
-            counted = disk_statistics(open_on_disk(source, Path(folder) / f"{files[0].stem}.disk"))
+            counted = disk_statistics(open_on_disk(source, Path(folder) / f"{name}.disk"))
     _show(counted, _too_large(needed, most), as_json=as_json)
-    return True
 
 
 def _most(source: GraphSource) -> int:

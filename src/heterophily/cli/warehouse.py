@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,35 @@ if TYPE_CHECKING:
 
 _NOT_COUNTED = {"weight": "--weight", "edge_type": "--edge-type", "self_loops": "--self-loops"}
 _READ_BY_DUCKDB = (".parquet", ".csv")
+ENGINE_ROWS = 200_000_000
+"""Rows of edges up to which DuckDB counts and probes files beyond memory; compiled counters stream
+larger ones, in minutes instead of hours, and give no verdict."""
+
 _EXPORTED = "--edges edges.parquet --nodes nodes.parquet"
+
+
+def way_for(source: GraphSource, *, as_json: bool) -> str:
+    """Choose how a graph is diagnosed by its size: ``"memory"``, ``"engine"``, or ``"shown"``:
+    its metrics were streamed from disk and printed.
+    """
+    from heterophily.cli.disk import diagnose_on_disk, diagnose_tables, rows_beyond_memory
+
+    if source.kind == "disk":
+        return "shown" if diagnose_on_disk(source, as_json=as_json) else "memory"
+    rows, needed = rows_beyond_memory(source)
+    if needed == 0:
+        return "memory"
+    if rows <= ENGINE_ROWS and _has_engine(source):
+        return "engine"
+    diagnose_tables(source, needed, as_json=as_json)
+    return "shown"
+
+
+def _has_engine(source: GraphSource) -> bool:
+    """Whether DuckDB and ibis are installed and read the files of a source."""
+    names = [source.edges or "", source.nodes or ""]
+    is_read = all(Path(name).suffix in _READ_BY_DUCKDB for name in names)
+    return is_read and all(find_spec(package) is not None for package in ("ibis", "duckdb"))
 
 
 def opened_or_diagnosed(

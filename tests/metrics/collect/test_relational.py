@@ -14,6 +14,7 @@ from warehouses import duckdb_with, in_memory, random_tables, same_numbers
 
 pytest.importorskip("ibis", reason="ibis is not installed: pip install 'heterophily[warehouse]'")
 
+from heterophily.data.warehouse import features as features_in_engine
 from heterophily.data.warehouse.connect import connect, quiet
 from heterophily.data.warehouse.features import engine_features
 from heterophily.data.warehouse.graph import WarehouseGraph
@@ -95,7 +96,10 @@ FEATURE_METRICS = [
 
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("classes", [2, 4])
-def test_metrics_of_features_equal_those_in_memory(classes: int, directed: bool) -> None:
+def test_metrics_of_features_equal_those_in_memory(
+    monkeypatch: pytest.MonkeyPatch, classes: int, directed: bool
+) -> None:
+    monkeypatch.setattr(features_in_engine, "SAMPLED", 100)  # of 120 rows: medians are asked for
     tables = random_tables(classes + 20, classes)
     graph = in_memory(*tables, directed=directed)
     there = WarehouseGraph.open(duckdb_with(*tables), "edges", "nodes", is_directed=directed)

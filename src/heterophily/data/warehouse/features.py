@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from heterophily.data.encode.category_column import CategoryColumn
 from heterophily.data.encode.encoder import Encoder
 from heterophily.data.encode.number_column import NumberColumn
-from heterophily.data.encode.scaling import _FARTHEST, LIMIT
+from heterophily.data.encode.scaling import _FARTHEST, IQR_OF_NORMAL, LIMIT
 from heterophily.data.warehouse.connect import engine_errors, load_ibis
 from heterophily.data.warehouse.graph import WarehouseGraph
 from heterophily.data.wording import listed
@@ -162,9 +162,12 @@ def engine_features(
     cells = {name: rows.column(f"x{number}") for number, name in enumerate(names)}
     given = dict(kinds or {}) if encode else dict.fromkeys(names, "raw")
     encoder, _ = Encoder.fit(cells, kinds=given)
+    columns: tuple[Any, ...] = encoder.columns
+    if graph.num_nodes > rows.num_rows:
+        columns = _with_exact_scales(graph, columns)
     found: dict[str, Any] = {}
     left_out: list[str] = []
-    for column in encoder.columns:
+    for column in columns:
         cell = graph.rows[column.name]
         write = _WRITERS.get(type(column))
         made = None if write is None else write(column, cell)
@@ -178,10 +181,44 @@ def engine_features(
             f"columns that the engine does not turn into numbers are left out: {listed(left_out)}"
         )
     if graph.num_nodes > rows.num_rows:
-        remarks.append(f"columns were scaled by {rows.num_rows:,} rows, drawn at random")
+        remarks.append(
+            f"kinds and levels of columns were learnt from {rows.num_rows:,} rows, drawn at random"
+        )
     if not found:
         return None
     return EngineFeatures(graph, tuple(found.values()), tuple(found), tuple(remarks))
+
+
+def _with_exact_scales(graph: WarehouseGraph, columns: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Let the engine find median, quartiles and missing cells of numbers in the whole table."""
+    numbers = {
+        f"c{place}": column
+        for place, column in enumerate(columns)
+        if isinstance(column, NumberColumn) and graph.rows[column.name].type().is_numeric()
+    }
+    exact: dict[str, Any] = {}
+    names = list(numbers)
+    for at in range(0, len(names), CHUNK):
+        asked: dict[str, Any] = {}
+        for name in names[at : at + CHUNK]:
+            cell = graph.rows[numbers[name].name].cast("float64")
+            if graph.rows[numbers[name].name].type().is_floating():
+                cell = load_ibis().cases((cell.isnan(), load_ibis().null()), else_=cell)
+            asked[f"{name}_known"] = cell.count()
+            if numbers[name].kind == "number":
+                asked |= {f"{name}_q{q}": cell.quantile(q / 100) for q in (25, 50, 75)}
+                asked[f"{name}_std"] = cell.std(how="pop")
+        found = graph.one(graph.rows.agg(**asked), "medians and quartiles of columns")
+        for name in names[at : at + CHUNK]:
+            column = numbers[name]
+            missing = 1.0 - float(found[f"{name}_known"]) / graph.num_nodes
+            changes: dict[str, Any] = {"missing": missing}
+            if column.kind == "number":
+                low, high = (float(found[f"{name}_q{q}"]) / IQR_OF_NORMAL for q in (25, 75))
+                spread = high - low if high > low else float(found[f"{name}_std"])
+                changes |= {"center": float(found[f"{name}_q50"]), "spread": spread or 1.0}
+            exact[column.name] = replace(column, **changes)
+    return tuple(exact.get(column.name, column) for column in columns)
 
 
 def _number(column: NumberColumn, cell: Any) -> list[Any] | None:

@@ -101,6 +101,10 @@ class RayCluster:
 
     # --- the cluster --------------------------------------------------------------------------
 
+    def connect(self, tasks: int) -> None:
+        """Connect now, within a ``with`` block, for others that use Ray by themselves."""
+        self._connect(tasks)
+
     def _connect(self, tasks: int) -> None:
         if self._open is not None:
             return
