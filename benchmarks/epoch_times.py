@@ -53,7 +53,7 @@ def milliseconds(runs: dict[str, Run], rounds: int) -> dict[str, float]:
 
 def measured(datasets: list[str], rounds: int) -> dict[str, Any]:
     whole = study("ablation")
-    table: dict[str, Any] = {"instructions": instruction_set(), "cells": []}
+    table: dict[str, Any] = {"instructions": instruction_set(), "rounds": rounds, "cells": []}
     for dataset in datasets:
         plan = plan_study(whole.part(datasets=[dataset]), repeats=1, engine="native")
         runs = {cell.cell.row.name: cell.runs[0][0] for cell in plan.cells}
@@ -82,7 +82,8 @@ def page(table: dict[str, Any]) -> str:
         "",
         "CPU milliseconds of one epoch of the native engine on one thread, in brackets the ratio "
         "to the whole model, then the paper's ratio. Made by `python benchmarks/epoch_times.py`, "
-        f"all rows in turn in one process, instruction set {table['instructions']}.",
+        f"all rows in turn in one process, medians of {table['rounds']} rounds, instruction set "
+        f"{table['instructions']}.",
         "",
         "| model | " + " | ".join(datasets) + " |",
         "| --- |" + " ---: |" * len(datasets),
@@ -101,9 +102,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--datasets", default="cornell,texas,wisconsin,chameleon,cora")
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--show", action="store_true", help="measure nothing, write the page")
     given = parser.parse_args()
-    table = measured(given.datasets.split(","), given.rounds)
-    write_text(OUT.with_suffix(".json"), json.dumps(table, indent=1) + "\n")
+    data = OUT.with_suffix(".json")
+    if not given.show:
+        table = measured(given.datasets.split(","), given.rounds)
+        write_text(data, json.dumps(table, indent=1) + "\n")
+    table = json.loads(data.read_text("utf-8"))
     write_text(OUT.with_suffix(".md"), page(table))
 
 
