@@ -125,27 +125,39 @@ def main() -> int:
     parser.add_argument("--keep", type=Path, help="folder for inputs that failed")
     given = parser.parse_args()
     columns = ("inputs", "right", "accepted", "refused", "wrong", "failed")
-    print(f"{'input':18}" + "".join(f"{column:>10}" for column in columns) + f"{'seconds':>10}")
+    print(
+        f"{'input':18}"
+        + "".join(f"{column:>10}" for column in columns)
+        + f"{'seconds':>10}{'CPU':>7}"
+    )
     total: collections.Counter[str] = collections.Counter()
     start = time.monotonic()
     for name, (_, count) in TARGETS.items():
         if given.only not in (None, name):
             continue
-        begin, ends = time.monotonic(), collections.Counter[str]()
+        begin, spent, ends = time.monotonic(), _cpu(), collections.Counter[str]()
         for end, number in _in_child(name, int(count * given.share), given.seed, given.keep):
             ends[end] += number
         ends["inputs"] = sum(ends.values())
         total += ends
-        _print(name, ends, columns, time.monotonic() - begin)
-    _print("all", total, columns, time.monotonic() - start)
+        _print(name, ends, columns, time.monotonic() - begin, _cpu() - spent)
+    _print("all", total, columns, time.monotonic() - start, _cpu())
     return int(bool(total["wrong"] or total["failed"]))
 
 
+def _cpu() -> float:
+    """Return the processor seconds of all kinds that are done."""
+    import resource
+
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def _print(
-    name: str, ends: collections.Counter[str], columns: tuple[str, ...], took: float
+    name: str, ends: collections.Counter[str], columns: tuple[str, ...], took: float, cpu: float
 ) -> None:
     cells = "".join(f"{ends[column]:>10,}" for column in columns)
-    print(f"{name:18}{cells}{took:>10.0f}", flush=True)
+    print(f"{name:18}{cells}{took:>10.0f}{cpu:>7.0f}", flush=True)
 
 
 if __name__ == "__main__":

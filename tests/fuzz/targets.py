@@ -22,7 +22,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import scipy.sparse as sp
-from fuzz import kept, mutate
+from fuzz import disk, kept, mutate
 
 from heterophily import Graph, read_tables, write_npz, write_tables
 from heterophily.data.graph import same_content
@@ -414,6 +414,10 @@ def http() -> Attempt:
         *("/api/jobs/0123456789abcdef/events", "/api/graphs/0123456789abcdef/diagnosis"),
         *("/api/runs?key=" + "0" * 64, "/api/studies/ablation?protocol=validated", *bodies),
     ]
+    routes = app.openapi()["paths"]  # those that were added since, too
+    paths += sorted({path.replace("{", "0").replace("}", "0") for path in routes} - set(paths))
+    bodies["/api/graphs/0123456789abcdef/reading"] = {"label": "team", "columns": {"a": "number"}}
+    paths.append("/api/graphs/0123456789abcdef/reading")
 
     def attempt(rng: Random, place: Path) -> str:
         odd = [t.decode("latin-1").replace("\r", "").replace("\n", "") for t in mutate.TOKENS]
@@ -552,6 +556,11 @@ TARGETS: dict[str, tuple[Callable[[], Attempt], int]] = {
     "encoder": (kept.encoder, 1000),
     "artefacts": (kept.artefacts, 500),
     "recipe .toml": (kept.recipe, 700),
+    "graph on disk": (lambda: disk.disk_graph(some_graph()), 1500),
+    "channels on disk": (lambda: disk.channels(some_graph()), 500),
+    "checkpoint": (disk.checkpoint, 500),
+    "typed edges": (disk.typed_edges, 700),
+    "JSON lines": (disk.json_lines, 700),
     "store": (store, 1000),
     "export .json": (lambda: export(".json"), 1500),
     "export .parquet": (lambda: export(".parquet"), 600),

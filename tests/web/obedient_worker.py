@@ -11,6 +11,7 @@ from typing import Any
 
 from heterophily.errors import InputError
 from heterophily.web import worker
+from heterophily.web.jobs import KINDS
 
 
 def obey(request: Mapping[str, Any], context: worker.Context) -> dict[str, Any]:
@@ -35,7 +36,7 @@ def obey(request: Mapping[str, Any], context: worker.Context) -> dict[str, Any]:
 
 if __name__ == "__main__":  # as a program only: the tests import every module
     catalog: Any = ModuleType("heterophily.web.tasks.catalog")
-    catalog.TASKS = dict.fromkeys(("comparison", "playground", "study", "import"), obey)
+    catalog.TASKS = dict.fromkeys(KINDS, obey)
     catalog.warm_up = lambda: None
     sys.modules[catalog.__name__] = catalog
     worker.main()

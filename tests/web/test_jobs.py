@@ -15,7 +15,7 @@ from processes import is_alive
 from web.conftest import HERE, use_obedient_workers, wait_for
 
 from heterophily.web.folder import WorkFolder
-from heterophily.web.jobs import INTERRUPTED, Jobs
+from heterophily.web.jobs import INTERRUPTED, KINDS, Jobs
 from heterophily.web.refusal import RefusedError
 from heterophily.web.settings import WebSettings
 
@@ -254,21 +254,12 @@ def test_no_worker_survives_a_server_that_is_killed(tmp_path: Path) -> None:
 # --- files of strangers and damaged folders ---------------------------------------------------
 
 
-def test_reading_is_ended_at_its_time_limit_and_says_so(
-    settings: WebSettings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    use_obedient_workers(monkeypatch)
-    folder = WorkFolder(settings.work_folder)
-    made = Jobs(replace(settings, import_seconds=2.0), folder)
-    try:
-        job = made.submit("import", {"steps": 1, "seconds": 60})
-        assert job in made.all()  # listed while it reads
-        assert wait_for(job, "failed", "done", seconds=20) == "failed"
-        assert "longer than 2 s" in (job.error or "")
-        assert job not in made.all()
-    finally:
-        made.close()
-        folder.close()
+def test_reading_is_listed_while_it_reads(jobs: Jobs) -> None:
+    job = jobs.submit("import", DEAF)
+    assert job in jobs.all()
+    jobs.stop(job.id)
+    assert wait_for(job, "stopped") == "stopped"
+    assert job not in jobs.all()
 
 
 def test_reading_is_ended_at_its_memory_limit(
@@ -285,8 +276,36 @@ def test_reading_is_ended_at_its_memory_limit(
         assert "not enough memory" in (job.error or "")
         small = made.submit("import", {"allocate": 30 * 2**20})
         assert wait_for(small, "failed", "done") == "done"
-        free = made.submit("study", {"allocate": 300 * 2**20})  # the same process, not limited
-        assert wait_for(free, "failed", "done") == "done"
+        other = made.submit("study", {"allocate": 300 * 2**20})  # the same process, other limits
+        assert wait_for(other, "failed", "done") == "done"
+    finally:
+        made.close()
+        folder.close()
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_every_job_has_a_memory_and_a_time_limit(
+    kind: str, settings: WebSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use_obedient_workers(monkeypatch)
+    folder = WorkFolder(settings.work_folder)
+    few = {"import_seconds": 0.3, "job_minutes": 0.005, "import_mb": 64, "job_mb": 64}
+    made = Jobs(replace(settings, **few), folder)
+    try:
+        endless = made.submit(kind, DEAF)
+        assert wait_for(endless, "failed", "done") == "failed"
+        assert "took longer than 0 s and was stopped" in (endless.error or "")
+    finally:
+        made.close()
+        folder.close()
+    if sys.platform != "linux":
+        return
+    folder = WorkFolder(settings.work_folder)
+    made = Jobs(replace(settings, import_mb=64, job_mb=64), folder)
+    try:
+        greedy = made.submit(kind, {"allocate": 300 * 2**20})
+        assert wait_for(greedy, "failed", "done") == "failed"
+        assert "not enough memory" in (greedy.error or "")
     finally:
         made.close()
         folder.close()

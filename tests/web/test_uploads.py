@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import tempfile
 import json
 import zipfile
 from pathlib import Path
@@ -74,6 +75,11 @@ def test_packed_text_is_unpacked_and_its_unpacked_size_is_limited(
 ) -> None:
     save("edges", "e.csv.gz", io.BytesIO(gzip.compress(EDGES)), tmp_path, limits)
     assert (tmp_path / "edges.csv").read_bytes() == EDGES
+    with tempfile.TemporaryFile() as spooled:  # as a large upload comes: opened for writing too
+        spooled.write(gzip.compress(EDGES))
+        spooled.seek(0)
+        save("nodes", "n.csv.gz", spooled, tmp_path, limits)
+    assert (tmp_path / "nodes.csv").read_bytes() == EDGES
     bomb = gzip.compress(b"0" * (11 * 2**20))
     with pytest.raises(RefusedError, match=r"nodes\.csv is too large") as refused:
         save("nodes", "n.csv.gz", io.BytesIO(bomb), tmp_path, limits)

@@ -30,6 +30,16 @@ def serve(
     store: StoreOption = None,
     max_upload_mb: Annotated[int, typer.Option(min=1, help="Largest upload.")] = 100,
     max_jobs: Annotated[int, typer.Option(min=1, help="Jobs that run side by side.")] = 2,
+    import_seconds: Annotated[
+        float, typer.Option(help="Reading an upload is ended after so long.")
+    ] = 120.0,
+    import_mb: Annotated[
+        int, typer.Option(min=1, help="Most memory for reading an upload.")
+    ] = 4096,
+    job_minutes: Annotated[
+        float, typer.Option(help="Any other job is ended after so long.")
+    ] = 60.0,
+    job_mb: Annotated[int, typer.Option(min=1, help="Most memory of any other job.")] = 8192,
     token: Annotated[
         str | None,
         typer.Option(help="What a browser must know; drawn for other hosts than this machine."),
@@ -61,6 +71,10 @@ def serve(
         port=port,
         max_upload_mb=max_upload_mb,
         max_jobs=max_jobs,
+        import_seconds=import_seconds,
+        import_mb=import_mb,
+        job_minutes=job_minutes,
+        job_mb=job_mb,
         data_folder=data_folder,
         token=token or (None if is_loopback(host) else secrets.token_urlsafe(24)),
     )

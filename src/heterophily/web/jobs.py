@@ -35,18 +35,24 @@ class Kind:
     """How jobs of a kind are treated.
 
     ``lane`` names the line in which they wait: the playground never waits for a comparison.
-    Jobs that are kept are on disk and survive the server; they can be resumed. Jobs that are
-    limited read files of strangers: they are ended when they take too long or too much memory.
+    Jobs that are kept are on disk and survive the server; they can be resumed. Every job is ended
+    when it takes too long or too much memory; one that reads files of strangers, earlier.
     """
 
     lane: str = "work"
     is_kept: bool = False
-    is_limited: bool = False
+    is_reading: bool = False
+
+    def limits(self, settings: WebSettings) -> tuple[float, int]:
+        """Return the most seconds and bytes of a job."""
+        if self.is_reading:
+            return settings.import_seconds, settings.import_mb * 2**20
+        return 60 * settings.job_minutes, settings.job_mb * 2**20
 
 
 KINDS = {
-    "preview": Kind(lane="import", is_limited=True),
-    "import": Kind(lane="import", is_limited=True),
+    "preview": Kind(lane="import", is_reading=True),
+    "import": Kind(lane="import", is_reading=True),
     "diagnosis": Kind(is_kept=True),
     "comparison": Kind(is_kept=True),
     "playground": Kind(lane="playground"),
@@ -70,6 +76,7 @@ class PageJob:
     events: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     worker: WorkerProcess | None = None
     starts: int = 0
+    timer: threading.Timer | None = None
 
     @property
     def is_final(self) -> bool:
@@ -129,7 +136,7 @@ class Jobs:
             shown = [
                 job
                 for job in self._jobs.values()
-                if KINDS[job.kind].is_kept or (KINDS[job.kind].is_limited and not job.is_final)
+                if KINDS[job.kind].is_kept or (KINDS[job.kind].is_reading and not job.is_final)
             ]
         return sorted(shown, key=lambda job: -job.created)
 
@@ -246,14 +253,14 @@ class Jobs:
             self._change(job, "running")
             request = {**job.request, **self._places(job)}
             message: dict[str, Any] = {"job": job.id, "kind": job.kind, "request": request}
-            if KINDS[job.kind].is_limited:
-                message["memory"] = self.settings.import_mb * 2**20
-                timer = threading.Timer(
-                    self.settings.import_seconds, self._end_over_time, (job, job.starts)
-                )
-                timer.daemon = True
-                timer.start()
+            seconds, message["memory"] = KINDS[job.kind].limits(self.settings)
+            timer = threading.Timer(seconds, self._end_over_time, (job, job.starts))
+            timer.daemon = True
+            timer.start()
+            job.timer = timer
             worker.send(message)
+            if KINDS[job.kind].is_reading:  # the next upload must not wait for this one
+                self.warm_up()
 
     def _places(self, job: PageJob) -> dict[str, str | None]:
         """Return where a job reads and writes: never part of what a client sent or is told."""
@@ -302,8 +309,11 @@ class Jobs:
             if job.worker is not None and job.starts == start:
                 del self._working[job.worker]
                 job.worker.kill()
-                seconds = f"{self.settings.import_seconds:.0f} s"
-                cause = f"reading took longer than {seconds} and was stopped; use the command line"
+                kind = KINDS[job.kind]
+                seconds = kind.limits(self.settings)[0]
+                told = f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
+                what = "reading" if kind.is_reading else "the job"
+                cause = f"{what} took longer than {told} and was stopped; use the command line"
                 self._finish(job, "failed", {"error": cause})
                 self._dispatch()
 
@@ -316,6 +326,8 @@ class Jobs:
 
     def _finish(self, job: PageJob, state: str, result: dict[str, Any]) -> None:
         job.worker = None
+        if job.timer is not None:
+            job.timer.cancel()
         if self.is_closed and state == "failed":  # ended with the server, not by a fault
             state, result = "stopped", {"error": INTERRUPTED}
         job.error = result.pop("error", None)

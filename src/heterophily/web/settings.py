@@ -10,6 +10,7 @@ from heterophily.errors import InputError
 
 LOOPBACK = "127.0.0.1"
 PORT = 8765
+LONGEST = 1_000_000.0  # seconds or minutes that a timer can wait
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,8 @@ class WebSettings:
         Folder of datasets, for the results.
     import_seconds, import_mb
         Reading an upload is ended after so long, or when it takes so much memory.
+    job_minutes, job_mb
+        Any other job is ended after so long, or when it takes so much memory.
     token
         What a browser must know to be let in; None on this machine alone.
 
@@ -57,15 +60,21 @@ class WebSettings:
     data_folder: Path | None = None
     import_seconds: float = 120.0
     import_mb: int = 4096
+    job_minutes: float = 60.0
+    job_mb: int = 8192
     token: str | None = None
 
     def __post_init__(self) -> None:
         """Check every number once."""
         whole = ("max_upload_mb", "max_rows", "max_jobs", "max_waiting", "keep_mb", "import_mb")
-        for name in whole:
+        for name in (*whole, "job_mb"):
             if getattr(self, name) < 1:
                 option = name.replace("_", "-")
                 raise InputError(f"--{option} {getattr(self, name)}: use at least 1")
+        for name in ("import_seconds", "job_minutes"):
+            if not 0 < getattr(self, name) <= LONGEST:
+                option = name.replace("_", "-")
+                raise InputError(f"--{option} {getattr(self, name)}: a number above 0")
 
     @property
     def max_upload_bytes(self) -> int:

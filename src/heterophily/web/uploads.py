@@ -123,7 +123,7 @@ def _chunks(stream: BinaryIO) -> Iterator[bytes]:
 
 def _unpacked(stream: BinaryIO, name: str) -> Iterator[bytes]:
     try:
-        with gzip.GzipFile(fileobj=stream) as unpacked:
+        with gzip.GzipFile(fileobj=stream, mode="rb") as unpacked:
             while chunk := unpacked.read(_CHUNK):
                 yield chunk
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:

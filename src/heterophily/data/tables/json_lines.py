@@ -29,9 +29,17 @@ class JsonTable:
 
     @cached_property
     def _rows(self) -> Any:
-        need(4 * self.path.stat().st_size, f"{self.path.name}, JSON lines,")
+        size = self.path.stat().st_size
+        need(4 * size, f"{self.path.name}, JSON lines,")
+        # A thread that gets no memory ends the process: small files are read by this one.
+        options = pa_json.ReadOptions(block_size=_BLOCK, use_threads=size > _BLOCK)
         try:
-            return pa_json.read_json(self.path, read_options=pa_json.ReadOptions(block_size=_BLOCK))
+            found = pa_json.read_json(self.path, read_options=options)
+            list(found.column_names)  # a name that is not UTF-8 cannot be read
+            found.validate(full=True)  # nor can such a cell
+            return found
+        except UnicodeDecodeError as error:
+            raise InputError(f"{self.path.name}: a key is not UTF-8 text") from error
         except (pa.ArrowException, ValueError) as error:
             told = str(error).splitlines()[0].removeprefix("JSON parse error: ").rstrip(".")
             raise InputError(
