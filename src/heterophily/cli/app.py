@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -80,6 +81,7 @@ def _options(
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; every foreseeable failure is one line on stderr and exit code 2."""
+    _print_anything()
     try:
         code = app(args=argv, prog_name="heterophily", standalone_mode=False)
     except HeterophilyError as error:
@@ -104,6 +106,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         where = getattr(getattr(error, "ctx", None), "command_path", "heterophily")
         return _fail(f"{error.format_message()} (see {where} --help)")
     return _stopped() if code == 130 else code if isinstance(code, int) else 0
+
+
+def _print_anything() -> None:
+    """Let a terminal that knows few characters show ``?`` for the others."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+            stream.reconfigure(errors="replace")
 
 
 def _fail(message: str) -> int:
