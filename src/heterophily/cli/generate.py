@@ -200,7 +200,7 @@ def _numbers(option: str, text: str) -> list[float]:
 
 def _sizes(text: str, classes: int) -> list[int]:
     numbers = _numbers("--nodes", text)
-    if any(number != int(number) or number < 1 for number in numbers):
+    if not all(1 <= number < 1e15 and number == int(number) for number in numbers):
         raise InputError(f"--nodes {text!r}: numbers of nodes are whole and positive")
     sizes = [int(number) for number in numbers] * (classes if len(numbers) == 1 else 1)
     if len(sizes) != classes:
