@@ -6,6 +6,7 @@ then mixed (the finaliser of MurmurHash3). Nothing is learnt, so nothing has to 
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 Hashes = NDArray[np.uint32]
 _FACTOR, _PAIR = np.uint32(0x9E3779B1), np.uint32(0x85EBCA77)
 _MIX = (np.uint32(0x85EBCA6B), np.uint32(0xC2B2AE35))
+_TABLE = 18  # powers are kept for texts of up to 2^18 bytes
 _ROWS = 1 << 11  # cells worked on at a time: their bytes and hashes fit the cache
 _IS_WORD = np.zeros(256, np.bool_)
 _IS_WORD[[*b"0123456789_", *range(65, 91), *range(97, 123), *range(128, 256)]] = True
@@ -28,10 +30,22 @@ def _mixed(values: Hashes) -> Hashes:
     return np.asarray(values ^ (values >> np.uint32(16)))
 
 
-def _powers(length: int) -> Hashes:
-    factors = np.full(length, _FACTOR, np.uint32)
+def _power_table(factor: np.uint32, length: int) -> Hashes:
+    factors = np.full(length, factor, np.uint32)
     factors[:1] = 1
-    return np.multiply.accumulate(factors)
+    return np.multiply.accumulate(factors, dtype=np.uint32)
+
+
+def _made_powers(length: int) -> tuple[Hashes, Hashes]:
+    """Return P^k and P^-k modulo 2^32 for k below a length."""
+    inverse = np.uint32(pow(int(_FACTOR), -1, 2**32))
+    return _power_table(_FACTOR, length), _power_table(inverse, length)
+
+
+@functools.lru_cache(maxsize=1)
+def _powers() -> tuple[Hashes, Hashes]:
+    """Return the powers for usual lengths."""
+    return _made_powers(1 << _TABLE)
 
 
 def _bytes(array: Any) -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
@@ -48,19 +62,22 @@ def _bytes(array: Any) -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
 def _segment_hashes(
     data: NDArray[np.uint8], inside: NDArray[np.bool_] | None, starts: NDArray[Any]
 ) -> Hashes:
-    """Return the hash of each stretch from one start to the next, of the bytes that are inside."""
+    """Return the hash of each stretch from one start to the next, of the bytes that are inside.
+
+    Powers count from the beginning of the data; the sum of a stretch is then divided by that of
+    its start, which an odd number allows modulo 2^32.
+    """
     if not starts.size:
         return np.zeros(0, np.uint32)
-    data = data[starts[0] :]
-    lengths = np.diff(starts, append=starts[0] + data.size)
-    place = np.arange(data.size, dtype=np.int32)
-    place -= np.repeat((starts - starts[0]).astype(np.int32), lengths)
+    is_long = data.size >= 1 << _TABLE  # a table for it alone is not kept
+    powers, inverse = _made_powers(data.size) if is_long else _powers()
     terms = data.astype(np.uint32)
     terms += np.uint32(1)
     if inside is not None:
-        terms *= inside[starts[0] :]
-    terms *= _powers(int(lengths.max()))[place]
-    return _mixed(np.add.reduceat(terms, starts - starts[0], dtype=np.uint32))
+        terms *= inside
+    terms *= powers[: data.size]
+    sums = np.add.reduceat(terms, starts, dtype=np.uint32)
+    return _mixed(sums * inverse[starts])
 
 
 def hash_cells(words: list[str]) -> Hashes:
@@ -99,8 +116,17 @@ def hash_words(array: Any) -> tuple[Hashes, NDArray[np.int64]]:
     return _segment_hashes(data, inside, begins), np.diff(np.searchsorted(begins, cells))
 
 
+def _of_rows(keys: NDArray[Any], width: int) -> NDArray[Any]:
+    """Return the rows of keys: keys // width."""
+    if width & (width - 1) == 0:
+        return np.asarray(keys >> (width.bit_length() - 1))
+    return np.asarray(keys // width)
+
+
 def buckets(hashes: Hashes, width: int) -> NDArray[np.int32]:
     """Return the column of each hash, 0 to ``width - 1``."""
+    if width & (width - 1) == 0:  # a power of two: the same without a division
+        return (hashes & np.uint32(width - 1)).astype(np.int32)
     return (hashes % np.uint32(width)).astype(np.int32)
 
 
@@ -128,22 +154,21 @@ def bag_of_words(column: Any, width: int) -> tuple[sp.csr_array, NDArray[np.int6
 def _bag(array: Any, width: int) -> tuple[Any, ...]:
     """Return columns and values of a few cells, and the entries and the words of each cell."""
     hashes, counts = hash_words(array)
-    rows = np.repeat(np.arange(counts.size, dtype=np.int64), counts)
+    kind: Any = np.int32 if counts.size * width < 2**31 else np.int64  # sorted twice as fast
+    rows = np.repeat(np.arange(counts.size, dtype=kind), counts)
     pairs = np.flatnonzero(rows[1:] == rows[:-1])
     pair_hashes = _mixed(hashes[:-1] * _PAIR + hashes[1:])[pairs]
     keys = np.concatenate([rows, rows[pairs]]) * width
     keys += np.concatenate([buckets(hashes, width), buckets(pair_hashes, width)])
-    if counts.size * width < 2**31:
-        keys = keys.astype(np.int32)  # sorted twice as fast
     keys.sort()
     begins = np.flatnonzero(np.diff(keys, prepend=-1))
     times = np.diff(begins, append=keys.size).astype(np.float32)
     keys = keys[begins]
-    of_row = keys // width
+    of_row = _of_rows(keys, width)
     entries = np.bincount(of_row, minlength=counts.size)
     length = np.sqrt(np.bincount(of_row, weights=np.square(times), minlength=counts.size))
     return (
-        (keys % width).astype(np.int32),
+        (keys - of_row * width).astype(np.int32),
         times / length.astype(np.float32)[of_row],
         entries,
         counts,
