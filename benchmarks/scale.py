@@ -146,7 +146,7 @@ def plot(record: Path, picture: Path) -> None:
         for axis, key in zip(axes, ("cpu_seconds", "peak_gb"), strict=True):
             sizes, values = [row["edges"] for row in of], [row["ours"][key] for row in of]
             axis.plot(sizes, values, marker=marker, label=f"heterophily, {degrees} degrees")
-    of = [row for row in kept.values() if "duckdb stored" in row and row["degrees"] == "uniform"]
+    of = [row for row in rows if "duckdb stored" in row and row["degrees"] == "uniform"]
     for axis, key in zip(axes, ("cpu_seconds", "peak_gb"), strict=True):
         best = [min(row[f"duckdb {way}"][key] for way in ("stored", "streamed")) for row in of]
         axis.plot([row["edges"] for row in of], best, "k--^", label="DuckDB, uniform degrees")
