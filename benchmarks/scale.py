@@ -154,7 +154,7 @@ def plot(record: Path, picture: Path) -> None:
         axis.grid(alpha=0.3)
     axes[0].set_ylabel("CPU seconds, start of Python included")
     axes[1].set_ylabel("peak memory, GB")
-    axes[0].legend()
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     figure.savefig(picture, dpi=120)
 
 
