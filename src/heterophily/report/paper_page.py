@@ -169,17 +169,18 @@ def _filterbank(place: Place, results: Path) -> str:
         return "not run"
     content = _json(path)
     means = {(c["row"], c["dataset"]): c["mean"] for c in content["cells"] if c["is_complete"]}
-    gains = [
-        mean - means[f"{row}[scalar]", name]
+    pairs = {
+        (row, name): mean - means[f"{row}[scalar]", name]
         for (row, name), mean in means.items()
         if (f"{row}[scalar]", name) in means
-    ]
-    if not gains:
+    }
+    if not pairs:
         return "not run"
-    wins, whole = sum(gain > 0 for gain in gains), study("filterbank")
+    gains, whole = list(pairs.values()), study("filterbank")
+    wins, graphs = sum(gain > 0 for gain in gains), dict.fromkeys(name for _, name in pairs)
     return (
         f"{len(gains)} of {len(whole.rows) // 2 * len(whole.datasets)} pairs "
-        f"({', '.join(content['datasets'])}); weights of each node are better in {wins}, mean gain "
+        f"({', '.join(graphs)}); weights of each node are better in {wins}, mean gain "
         f"{100 * np.mean(gains):+.2f} points"
     )
 
