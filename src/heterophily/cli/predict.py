@@ -97,8 +97,8 @@ def predict(
         print(f"note: {more} more remarks on the tables; --json prints them", file=sys.stderr)
     if wanted is not None and order != "nodes":
         print(f"ranked by the probability of {found.class_names[wanted]}, highest first")
-    if wanted is not None and (told := threshold_line(loaded, found)):
-        print(told)
+    if wanted is not None and (line := threshold_line(loaded, found)):
+        print(line)
     if out is not None:
         print(f"wrote {out}")
         return
