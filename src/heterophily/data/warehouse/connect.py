@@ -185,7 +185,7 @@ def _known(connection: Any, where: Any) -> list[str]:
 def keep(connection: Any, query: Any) -> Any:
     """Return a temporary table with the rows of a query; the engine drops it with the session."""
     if connection.name == "pyspark":  # a temporary table of Spark is a view, counted anew each time
-        return connection._cached_table(query)  # of this session: .cache() may choose another one
+        return query.cache()
     return connection.create_table(f"heterophily_{uuid.uuid4().hex[:12]}", query, temp=True)
 
 
