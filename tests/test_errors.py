@@ -19,6 +19,7 @@ OF_PYTHON = {
     "IndexError": "the end of a sequence (Python's iteration asks so)",
     "KeyboardInterrupt": "Ctrl-C, passed on",
     "MemoryError": "the native engine or a worker ran out of memory",
+    "OSError": "compiled code could not read or write; commands say it as for any file",
     "typer.Exit": "the exit code of a command",
 }
 """Exceptions of others that may be raised, each with its reason."""

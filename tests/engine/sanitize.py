@@ -63,8 +63,8 @@ def fuzz(cases: int) -> None:
     from heterophily.native import library
     from heterophily.training.config import TrainConfig
 
-    sys.path.insert(0, str(FOLDER))
-    from conftest import Problem, thirds
+    sys.path.insert(0, str(FOLDER.parent))
+    from engine.conftest import Problem, thirds
 
     library._path = lambda isa: Path(os.environ[LIBRARY])
     torch.set_num_threads(1)
