@@ -72,7 +72,7 @@ notebooks: $(READY)
 release: $(READY)
 	$(PYTHON) -m venv .venv-tools
 	.venv-tools/bin/python -m pip install --quiet --disable-pip-version-check build twine
-	.venv-tools/bin/python benchmarks/release.py --python $(PYTHON)
+	.venv-tools/bin/python benchmarks/tools/release.py --python $(PYTHON)
 
 sanitize: $(READY)
 	@echo "== native engine under AddressSanitizer and UndefinedBehaviorSanitizer"
@@ -95,7 +95,7 @@ LOWEST_TESTS ?= tests/data tests/metrics tests/layers tests/evaluation tests/mod
 lock:
 	$(PYTHON) -m venv .venv-tools
 	.venv-tools/bin/python -m pip install --quiet --disable-pip-version-check uv
-	.venv-tools/bin/python benchmarks/lock.py
+	.venv-tools/bin/python benchmarks/tools/lock.py
 
 setup-locked:
 	@test -f requirements.lock || { echo "error: there is no requirements.lock; run make lock" >&2; exit 2; }
@@ -109,15 +109,15 @@ setup-locked:
 audit: $(READY)
 	$(PYTHON) -m venv .venv-tools
 	.venv-tools/bin/python -m pip install --quiet --disable-pip-version-check pip-audit
-	.venv-tools/bin/python benchmarks/audit.py $$($(BIN)/python -c 'import site; print(site.getsitepackages()[0])')
+	.venv-tools/bin/python benchmarks/tools/audit.py $$($(BIN)/python -c 'import site; print(site.getsitepackages()[0])')
 
 sbom: $(READY)
-	$(BIN)/python benchmarks/sbom.py --out sbom.json
+	$(BIN)/python benchmarks/tools/sbom.py --out sbom.json
 
 lowest:
 	$(PYTHON) -m venv .venv-lowest
 	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check \
-	  -c $$($(PYTHON) benchmarks/lowest.py --out .venv-lowest/lowest.txt) -e '.[pyg,tune,web]' $(TEST_TOOLS)
+	  -c $$($(PYTHON) benchmarks/tools/lowest.py --out .venv-lowest/lowest.txt) -e '.[pyg,tune,web]' $(TEST_TOOLS)
 	.venv-lowest/bin/python -m pytest -n 2 --dist loadgroup $(LOWEST_TESTS)
 
 clean:

@@ -141,8 +141,8 @@ def test_benchmarks_of_the_text_exist_and_have_these_options(page: str, command:
 
 
 def test_results_of_the_readme_are_those_of_the_records() -> None:
-    """To renew them: python benchmarks/readme_table.py."""
-    tool = runpy.run_path(str(ROOT / "benchmarks" / "readme_table.py"))
+    """To renew them: python benchmarks/pages/readme_table.py."""
+    tool = runpy.run_path(str(ROOT / "benchmarks" / "pages" / "readme_table.py"))
     page = text_of(ROOT / "README.md")
     assert tool["filled"](page, tool["section"]()) == page
     assert "acm-gcn |" in page

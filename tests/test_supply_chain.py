@@ -16,7 +16,7 @@ def name_of(text: str) -> str:
 
 
 def run(script: str, out: Path) -> str:
-    command = [sys.executable, str(ROOT / "benchmarks" / script), "--out", str(out)]
+    command = [sys.executable, str(ROOT / "benchmarks" / "tools" / script), "--out", str(out)]
     subprocess.run(command, check=True, capture_output=True)
     return out.read_text("utf-8")
 

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
+BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks" / "science"
 NAMES = (
     "made-tiny-class", "made-dating", "made-dating-bare", "made-typed", "made-noise-edges",
     "made-fraud", "made-twenty", "made-one-percent",

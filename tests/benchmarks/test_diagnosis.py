@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-SCRIPT = Path(__file__).resolve().parents[2] / "benchmarks" / "diagnosis.py"
+SCRIPT = Path(__file__).resolve().parents[2] / "benchmarks" / "speed" / "diagnosis.py"
 
 
 def run(*options: str) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, norm, poisson
 
-BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
+BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks" / "science"
 MODULES = ("generate", "oracle", "truth", "recipes", "records", "edges", "mixing", "columns")
 
 

@@ -16,7 +16,7 @@ from heterophily.paper.published_tables import published_table
 from heterophily.runs.model import spec_with
 from heterophily.search.space import recipe_of
 
-SCRIPT = Path(__file__).resolve().parents[2] / "benchmarks" / "zoo_accuracy.py"
+SCRIPT = Path(__file__).resolve().parents[2] / "benchmarks" / "science" / "zoo_accuracy.py"
 
 
 @pytest.fixture(scope="module")

@@ -57,7 +57,7 @@ on a graph; for GCN and ACM-GCN they are those of the paper's complexity section
 "ACM" says how a model gets adaptive channel mixing; `acm(layer)` is the wrapper of docs/layers.md.
 
 This page is generated: `python -m heterophily.models.table > docs/models.md`, then
-`python benchmarks/baselines.py --show` for the last section.
+`python benchmarks/speed/baselines.py --show` for the last section.
 """
 FOOTER = """
 An equation is named by its number only where we are sure of it; elsewhere the docstring writes
@@ -67,7 +67,7 @@ out the formula that the code follows. Accuracy on the ten fixed splits, ours be
 Ablations are written in brackets: `acm-gcn[low,high]`, `acm-gcn[sum]`. Your own module that takes
 `(x, edge_index)` trains beside these: see `examples/train_your_pyg_model.py`.
 
-<!-- speed: python benchmarks/baselines.py --show -->
+<!-- speed: python benchmarks/speed/baselines.py --show -->
 <!-- end of speed -->
 """
 

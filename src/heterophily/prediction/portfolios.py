@@ -21,7 +21,8 @@ class Portfolio:
     name
         Families with the same portfolio share their best settings.
     first
-        Strong settings, chosen by hand on one half of the graphs of ``benchmarks/auto_suite.py``.
+        Strong settings, chosen by hand on one half of the graphs of
+        ``benchmarks/science/auto_suite.py``.
     rest
         A grid; what is in it and not among the first is tried after them, in random order.
     """

@@ -1,6 +1,6 @@
 """kill -9 in the middle of a conversion and of channels: the next attempt ends with the same bits.
 
-``benchmarks/disk_kills.py`` does this at random moments, and to trainings.
+``benchmarks/faults/disk_kills.py`` does this at random moments, and to trainings.
 """
 
 from __future__ import annotations

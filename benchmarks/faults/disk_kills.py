@@ -1,0 +1,184 @@
+"""kill -9 and refused writes at random moments of convert, channels and training on disk.
+
+    python benchmarks/faults/disk_kills.py --kills 60 --folder FOLDER --record results/scale/faults.jsonl
+    python benchmarks/faults/disk_kills.py --kills 6 --edges 1e5
+
+Each kind of work is done once without disturbance. Then it is begun again and again in child
+processes that are killed at random moments, or whose files may not grow beyond a random size (a
+write is then refused, as on a full disk: the command must end with one sentence, not with a
+traceback). After every third disturbance it may finish. What it leaves must then be the same, to
+the last bit, as without disturbance, and no temporary file may be left.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import random
+import resource
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from heterophily.channels.precompute import compute_channels
+from heterophily.channels.recipe import ChannelRecipe
+from heterophily.cli.app import main as heterophily
+from heterophily.data.disk.convert.convert import convert_tables  # noqa: F401
+from heterophily.data.disk.graph import DiskGraph
+from heterophily.data.synthetic.stream import StreamedGraph
+from heterophily.errors import InputError
+
+Work = Callable[[Path], int]
+
+
+def convert(place: Path) -> int:
+    """Convert the tables."""
+    tables = [
+        "--edges",
+        str(place.parent / "edges.parquet"),
+        "--nodes",
+        str(place.parent / "nodes.parquet"),
+    ]
+    return heterophily(["convert", *tables, "--out", str(place / "g.disk"), "--memory", "128MB"])
+
+
+def channels(place: Path) -> int:
+    """Compute three powers of a graph that is there."""
+    graph = DiskGraph.open(place.parent / "whole" / "g.disk")
+    try:
+        compute_channels(graph, ChannelRecipe(hops=3), folder=place / "channels")
+    except InputError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def training(place: Path) -> int:
+    """Train on channels, with a store."""
+    graph = str(place.parent / "whole" / "g.disk")
+    os.environ["HETEROPHILY_CHANNELS"] = str(place.parent / "trained-channels")
+    store = ["--store", f"sqlite:///{place / 'runs.sqlite'}", "--out", str(place / "model")]
+    how = ["--batches", "channels", "--max-epochs", "12", "--batch-size", "256", "--workers", "1"]
+    return heterophily(["train", "acm-sgc-1", graph, *how, *store, "--overwrite"])
+
+
+def left(place: Path) -> dict[str, str]:
+    """Return the checksum of every file that the work leaves; not of logs, stores and dates."""
+    found = {}
+    for path in sorted(place.rglob("*")):
+        if (
+            path.is_file()
+            and path.name not in ("runs.sqlite", "card.json")
+            and "runs.sqlite" not in path.name
+        ):
+            found[str(path.relative_to(place))] = hashlib.sha256(path.read_bytes()).hexdigest()
+    return found
+
+
+def child(work: Work, place: Path, limit: int | None) -> int:
+    """Start the work in a process of its own, its output in a file; return its number."""
+    number = os.fork()
+    if number:
+        return number
+    code = 70
+    try:
+        os.setsid()
+        with open(place.parent / "output.txt", "wb") as stream:
+            os.dup2(stream.fileno(), 1)
+            os.dup2(stream.fileno(), 2)
+        if limit is not None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+        code = work(place)
+    finally:
+        os._exit(code)
+
+
+def campaign(
+    name: str, work: Work, disturbances: int, folder: Path, seed: int
+) -> dict[str, object]:
+    """Disturb one kind of work; return what happened."""
+    rng = random.Random(f"{name} {seed}")
+    whole = folder / ("whole" if name == "convert" else f"whole-{name}")
+    whole.mkdir(exist_ok=True)
+    start = time.monotonic()
+    _, status = os.waitpid(child(work, whole, None), 0)
+    if status:
+        raise SystemExit(f"{name} failed undisturbed: {(folder / 'output.txt').read_text()}")
+    seconds, expected = time.monotonic() - start, left(whole)
+    largest = max(path.stat().st_size for path in whole.rglob("*") if path.is_file())
+    counts = {"killed": 0, "refused": 0, "too_late": 0, "finished": 0}
+    place = folder / f"disturbed-{name}"
+    place.mkdir()
+    for number in range(disturbances):
+        is_kill = number % 5 != 4
+        process = child(work, place, None if is_kill else rng.randrange(4096, max(largest, 8192)))
+        if is_kill:
+            time.sleep(rng.random() * seconds)
+            os.killpg(process, signal.SIGKILL) if _is_group(process) else os.kill(
+                process, signal.SIGKILL
+            )
+        _, status = os.waitpid(process, 0)
+        told = (folder / "output.txt").read_text("utf-8", "replace")
+        if is_kill:
+            counts["killed" if os.WIFSIGNALED(status) else "too_late"] += 1
+        elif status == 0:
+            counts["too_late"] += 1
+        else:
+            counts["refused"] += 1
+            if "Traceback" in told or "error:" not in told:
+                raise SystemExit(f"{name}: a refused write gave no sentence:\n{told}")
+        if number % 3 == 2 or number == disturbances - 1:
+            _, status = os.waitpid(child(work, place, None), 0)
+            told = (folder / "output.txt").read_text("utf-8", "replace")
+            exists = (
+                name == "convert" and "exists; choose another name" in told
+            )  # it was finished before
+            if (status and not exists) or left(place) != expected:
+                gone = {key for key in expected if left(place).get(key) != expected[key]}
+                raise SystemExit(f"{name}: not the same after disturbance {number}: {gone}\n{told}")
+            counts["finished"] += 1
+            shutil.rmtree(place)
+            place.mkdir()
+    return {"work": name, "seconds": round(seconds, 2), **counts, "files": len(expected)}
+
+
+def _is_group(process: int) -> bool:
+    try:
+        return os.getpgid(process) == process
+    except ProcessLookupError:
+        return False
+
+
+def main() -> int:
+    """Run the campaign."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--kills", type=int, default=60, help="disturbances in all")
+    parser.add_argument("--edges", type=float, default=1e6)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--folder", type=Path, default=None)
+    parser.add_argument("--record", type=Path, default=None)
+    told = parser.parse_args()
+    folder = Path(tempfile.mkdtemp(dir=told.folder))
+    try:
+        edges = int(told.edges)
+        plan = StreamedGraph(num_nodes=edges // 10, num_edges=edges, homophily=0.3, features=20)
+        plan.write(folder / "edges.parquet", folder / "nodes.parquet", threads=1)
+        for name, work in {"convert": convert, "channels": channels, "training": training}.items():
+            line = json.dumps(campaign(name, work, told.kills // 3, folder, told.seed))
+            print(line, flush=True)
+            if told.record is not None:
+                with open(told.record, "a", encoding="utf-8") as stream:
+                    stream.write(line + "\n")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

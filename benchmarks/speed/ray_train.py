@@ -1,0 +1,116 @@
+"""Two processes under Ray Train, one of them killed, beside one process alone.
+
+    python benchmarks/speed/ray_train.py --folder /some/shared/folder
+
+Trains acm-sign on a generated graph by one process, then by several under Ray Train; in the middle
+one of these is killed with SIGKILL, Ray starts them again, and they go on after the last finished
+epoch. Prints both results and their largest difference. Ray listens on more than the loopback
+address (docs/cluster.md): run it in a trusted network.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+
+from heterophily.data.graph import Graph
+from heterophily.data.splits import Split
+from heterophily.models.catalog import MODELS
+from heterophily.runs.executors.ray_train import CHECKPOINT, train_alone, train_together
+from heterophily.training.config import TrainConfig
+
+
+def made_graph(nodes: int) -> Graph:
+    rng = np.random.default_rng(0)
+    labels = np.arange(nodes) % 3
+    source, target = rng.integers(0, nodes, (2, 5 * nodes))
+    features = (rng.normal(size=(nodes, 16)) + np.eye(3, 16)[labels]).astype(np.float32)
+    return Graph.from_edges(source, target, features=features, labels=labels, name="made")
+
+
+class Killer(threading.Thread):
+    """Kills one training process once the checkpoint was written."""
+
+    def __init__(self, checkpoint: Path) -> None:
+        super().__init__(daemon=True)
+        self.checkpoint, self.kills, self.done = checkpoint, 0, threading.Event()
+
+    def run(self) -> None:
+        while not self.done.wait(0.02):
+            if self.checkpoint.exists() and (worker := training_process()):
+                os.kill(worker, signal.SIGKILL)
+                self.kills += 1
+                return
+
+
+def training_process() -> int | None:
+    """Return a worker of Ray Train that belongs to this process's cluster."""
+    for folder in Path("/proc").iterdir():
+        if not folder.name.isdigit():
+            continue
+        try:
+            is_worker = b"RayTrainWorker" in (folder / "cmdline").read_bytes()
+            mark = f"HETEROPHILY_TOGETHER={os.getpid()}".encode()
+            if is_worker and mark in (folder / "environ").read_bytes():
+                return int(folder.name)
+        except OSError:
+            continue
+    return None
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--folder", type=Path, help="for checkpoints")
+    parser.add_argument("--nodes", type=int, default=20_000)
+    parser.add_argument("--epochs", type=int, default=20)
+    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--no-kill", action="store_true")
+    parser.add_argument("--out", type=Path, help="write the record here")
+    given = parser.parse_args()
+    os.environ["HETEROPHILY_TOGETHER"] = str(os.getpid())  # workers of Ray inherit it
+    graph = made_graph(given.nodes)
+    part = np.random.default_rng(1).permutation(given.nodes) % 3
+    split = Split(part == 0, part == 1, part == 2)
+    spec = MODELS["acm-sign"].with_options(features="numbers", dropout=0.0, hidden=16)
+    config = TrainConfig(
+        max_epochs=given.epochs, batches="channels", batch_size=max(given.nodes // 60, 1)
+    )
+    folder = Path(tempfile.mkdtemp(dir=given.folder))
+    start = time.perf_counter()
+    one = train_alone(spec, graph, split, config)
+    alone = time.perf_counter() - start
+    killer = Killer(folder / CHECKPOINT)
+    if not given.no_kill:
+        killer.start()
+    start = time.perf_counter()
+    two = train_together(spec, graph, split, config, folder=folder, processes=given.processes)
+    killer.done.set()
+    assert one.logits is not None
+    assert two.logits is not None
+    record = {
+        "nodes": given.nodes,
+        "processes": given.processes,
+        "epochs": two.epochs,
+        "kills": killer.kills,
+        "seconds_alone": round(alone, 1),
+        "seconds_together": round(time.perf_counter() - start, 1),
+        "test_accuracy": [one.test_accuracy, two.test_accuracy],
+        "largest_difference": float(np.abs(one.history.train_loss - two.history.train_loss).max()),
+        "largest_difference_of_logits": float(np.abs(one.logits - two.logits).max()),
+    }
+    text = json.dumps(record, indent=2)
+    print(text)
+    if given.out is not None:
+        given.out.write_text(text + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    main()

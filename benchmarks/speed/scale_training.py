@@ -1,0 +1,191 @@
+"""Training beyond memory: accuracy beside full batches, one large run end to end, the sampler.
+
+    python benchmarks/speed/scale_training.py accuracy [--graphs squirrel minesweeper] [--quick]
+    python benchmarks/speed/scale_training.py end-to-end [--edges 1e8] [--model acm-sgc-1] [--quick]
+    python benchmarks/speed/scale_training.py sampler [--edges 1e7] [--quick]
+
+``accuracy`` trains the same model with the same settings, splits and seeds in full batches and by
+mini-batches; every run is kept in ``--store``, so that a second call goes on. ``end-to-end`` writes
+a random graph as a folder, then runs ``heterophily train`` and ``heterophily predict`` on it in
+processes of their own and prints their time and peak memory. ``sampler`` draws neighbourhoods of
+1,024 nodes, 10 and 10 neighbours, beside a sampler in NumPy.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+from scale_channels import write_graph
+
+from heterophily.channels.rows import parts_of, usable_threads
+from heterophily.native.sampler import draw_neighbours, renumber
+
+COMMAND = "from heterophily.cli.app import main; import sys; sys.exit(main(sys.argv[1:]))"
+FULL = {"lr": 0.01, "weight_decay": 5e-4, "max_epochs": 300, "stopping": "none"}
+PAIRS = (  # model, kind of batches beside full ones, settings of mini-batches
+    ("acm-gcn", "sampled", {"batch_size": 512, "fanout": 15}),
+    ("acm-sgc-1", "channels", {"batch_size": 512}),
+    ("acm-sign", "channels", {"batch_size": 512}),
+)
+
+
+def accuracy(told: argparse.Namespace) -> None:
+    """Print test scores of full batches and of mini-batches, and their difference."""
+    from heterophily import open_graph
+    from heterophily.comparison.train import train
+    from heterophily.evaluation.scores import SCORES
+    from heterophily.runs.stores.url import open_store
+    from heterophily.training.config import TrainConfig
+
+    repeats = 1 if told.quick else told.repeats
+    print("graph | model | batches | score | full | mini-batches | difference in points")
+    with open_store(told.store) as store:
+        for name in told.graphs:
+            graph = open_graph(name)
+            score = "roc-auc" if name == "minesweeper" else "accuracy"
+            for model, batches, numbers in PAIRS:
+                found = []
+                for kind in ("full", batches):
+                    epochs = 10 if told.quick else (FULL["max_epochs"] if kind == "full" else 60)
+                    how = {**FULL, "max_epochs": epochs}
+                    if kind != "full":
+                        how |= {"batches": kind, **numbers}
+                    report = train(
+                        model,
+                        graph,
+                        repeats=repeats,
+                        options={"dropout": 0.5},
+                        config=TrainConfig(**how),
+                        engine="torch",
+                        store=store,
+                    )
+                    values = []
+                    for number, result in enumerate(report.results):
+                        split = report.splits[number % len(report.splits)]
+                        labels = graph.labels[split.test]
+                        values.append(SCORES[score](labels, result.probabilities[split.test]))
+                    found.append(100 * float(np.mean(values)))
+                full, mini = found
+                print(
+                    f"{name} | {model} | {batches} | {score} | {full:.2f} | {mini:.2f} | "
+                    f"{mini - full:+.2f}",
+                    flush=True,
+                )
+
+
+def end_to_end(told: argparse.Namespace) -> None:
+    """Time a training of 20 epochs and an exact prediction, each in a process of its own."""
+    edges = int(1e5 if told.quick else told.edges)
+    place = Path(tempfile.mkdtemp(dir=told.folder))
+    try:
+        start = time.perf_counter()
+        graph = write_graph(place / "g.disk", edges, edges // 10, told.columns)
+        print(
+            f"{graph.num_nodes:,} nodes, {graph.num_edges:,} edges, {told.columns} columns: ",
+            end="",
+        )
+        print(f"written in {time.perf_counter() - start:.0f} s", flush=True)
+        model, folder = str(place / "model"), str(graph.folder)
+        words = ["train", told.model, folder, "--batches", told.batches, "--max-epochs", "20"]
+        words += ["--batch-size", "8192", "--out", model, "--store", f"sqlite:///{place}/runs.db"]
+        _timed("train, 20 epochs", words)
+        table = str(place / "predictions.parquet")
+        _timed("predict, exact", ["predict", model, folder, "--out", table])
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def _timed(title: str, words: list[str]) -> None:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    start = time.perf_counter()
+    done = subprocess.run(
+        ["/usr/bin/env", sys.executable, "-c", COMMAND, *words], capture_output=True, text=True
+    )
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    print(
+        f"{title}: {time.perf_counter() - start:.0f} s, {cpu:.0f} CPU s, peak of all so far "
+        f"{after.ru_maxrss / 2**20:.2f} GB, exit {done.returncode}"
+    )
+    print("  " + (done.stdout + done.stderr).strip().replace("\n", "\n  "), flush=True)
+
+
+def numpy_sample(indptr: np.ndarray, indices: np.ndarray, nodes: np.ndarray, fanout: int) -> None:
+    """Draw neighbours and number them with NumPy: with replacement, which is less work."""
+    rng = np.random.default_rng(0)
+    for _ in range(2):
+        begin, degrees = indptr[nodes], indptr[nodes + 1] - indptr[nodes]
+        some = nodes.size
+        draws = begin[:, None] + (rng.random((some, fanout)) * degrees[:, None]).astype(np.int64)
+        found = indices[np.minimum(draws, indices.size - 1)[degrees > 0]].astype(np.int64)
+        nodes = np.unique(np.concatenate([nodes, found.ravel()]))
+
+
+def sampler(told: argparse.Namespace) -> None:
+    """Print batches a second of the native sampler and of NumPy, in one run."""
+    edges = int(1e5 if told.quick else told.edges)
+    place = Path(tempfile.mkdtemp(dir=told.folder))
+    try:
+        graph = write_graph(place / "g.disk", edges, edges // 10, 16)
+        parts = parts_of(graph)
+        indptr, indices = (np.array(graph.parts[0].indptr), np.array(graph.parts[0].indices))
+        rng, count = np.random.default_rng(1), 20
+        seeds = [rng.choice(graph.parts[0].num_rows, 1024, replace=False) for _ in range(count)]
+        found = {}
+        for threads in sorted({1, usable_threads()}):
+            start, cpu = time.perf_counter(), time.process_time()
+            for number, nodes in enumerate(seeds):
+                known = nodes
+                for layer in (0, 1):
+                    drawn = draw_neighbours(
+                        parts, known, 10, seed=0, round=2 * number + layer, threads=threads
+                    )
+                    known, _ = renumber(known, drawn.neighbours)
+            name = f"native, {threads} threads"
+            found[name] = (time.perf_counter() - start, time.process_time() - cpu)
+        start, cpu = time.perf_counter(), time.process_time()
+        for nodes in seeds:
+            numpy_sample(indptr, indices, nodes, 10)
+        found["NumPy"] = (time.perf_counter() - start, time.process_time() - cpu)
+        base = found["NumPy"]
+        print(f"{graph.num_nodes:,} nodes, {graph.num_edges:,} edges; 1,024 nodes, 10 x 10")
+        for name, (wall, busy) in found.items():
+            print(
+                f"{name}: {count / wall:.1f} batches/s, {1000 * busy / count:.1f} CPU ms a batch, "
+                f"{base[0] / wall:.1f} times NumPy ({base[1] / busy:.1f} by CPU time)"
+            )
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+PARTS = {"accuracy": accuracy, "end-to-end": end_to_end, "sampler": sampler}
+
+
+def main() -> int:
+    """Run one part."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("part", choices=PARTS)
+    parser.add_argument("--graphs", nargs="+", default=["squirrel", "minesweeper"])
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--store", default=None)
+    parser.add_argument("--edges", type=float, default=1e7)
+    parser.add_argument("--columns", type=int, default=64)
+    parser.add_argument("--model", default="acm-sgc-1")
+    parser.add_argument("--batches", default="channels")
+    parser.add_argument("--folder", type=Path, default=None)
+    parser.add_argument("--quick", action="store_true")
+    told = parser.parse_args()
+    PARTS[told.part](told)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
