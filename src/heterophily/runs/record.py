@@ -167,7 +167,11 @@ def versions() -> dict[str, str]:
 
 
 def command_line() -> str:
-    """Return the command of this process, without the folder of the program and passwords."""
+    """Return the command of this process: no folder of the program, no store, no password."""
     from heterophily.runs.stores.url import without_password
 
-    return without_password(" ".join([Path(sys.argv[0]).name, *sys.argv[1:]]))
+    words = [Path(sys.argv[0]).name]
+    for before, word in zip(sys.argv, sys.argv[1:], strict=False):  # where runs lie is no setting
+        if before != "--store" and not word.startswith("--store"):
+            words.append(word)
+    return without_password(" ".join(words))
