@@ -4,7 +4,7 @@ from heterophily.models.catalog import MODELS
 from heterophily.prediction.model import Network
 
 PLUS = {"acm-gcn+", "acmii-gcn+", "acm-gcn++", "acmii-gcn++"}
-KEEP_LABELS = {"label-propagation", "correct-and-smooth", "trees-labels"}
+KEEP_LABELS = {"label-propagation", "correct-and-smooth", "trees-labels", "typed-trees"}
 BOUND = {"linkx", "glognn", "glognn++"} | PLUS | KEEP_LABELS
 
 

@@ -99,9 +99,8 @@ class GraphSource:
                 told = error if isinstance(error, InputError) else "has another kind of value"
                 raise InputError(f"{key}={value!r}: {key} {told}") from None
         suffix = Path(self.graph or "").suffix.lower()
-        if self.edges is None and (
-            suffix in TABLE_SUFFIXES or (self.graph and self.nodes and suffix not in FILE_KINDS)
-        ):
+        is_file = bool(suffix) and suffix not in FILE_KINDS  # a name without one is of the catalog
+        if self.edges is None and (suffix in TABLE_SUFFIXES or (is_file and self.nodes)):
             object.__setattr__(self, "edges", self.graph)
             object.__setattr__(self, "graph", None)
         if self.graph is None and self.edges is None and self.nodes is not None:

@@ -187,7 +187,7 @@ def within_range(features: Any, limit: float) -> tuple[Any, tuple[str, ...]]:
     ('features beyond 1e+38 were cut to it: a model computes in float32',)
     """
     values = features.data if sp.issparse(features) else features
-    if values.size == 0 or (values.max() <= limit and values.min() >= -limit):
+    if values.size == 0 or (float(values.max()) <= limit and float(values.min()) >= -limit):
         return features, ()
     remark = f"features beyond {limit:.2g} were cut to it: a model computes in float32"
     found = features.copy()

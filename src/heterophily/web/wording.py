@@ -25,6 +25,11 @@ _PHRASES = (
     (r"or pass node_id=", "or choose the column of ids"),
     (r" \(or pass the delimiter that separates them\)", ""),
     (r"pass nodes= \(--nodes\) too", "send a table of nodes too"),
+    (
+        r", or choose what becomes of such edges with unknown_ends= \(--unknown-ends add or drop\)",
+        "",
+    ),
+    (r", or pass unknown_ends='add' \(--unknown-ends add\)", ""),
     (r"; labels_are_classes=True takes each value as a class", ""),
     (r" \(--edges, --nodes\)", ""),
     (r"--(directed|undirected)", "“keep direction”"),
