@@ -16,7 +16,8 @@ _HEAD = 1 << 18  # bytes that are looked at before the rows are read
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _UTF8_LETTER = re.compile(rb"[\xc2-\xf4][\x80-\xbf]")
 _FOREIGN = re.compile(rb"[\x80-\xff]{3}")  # Western words have accents here and there, not in rows
-_WORD = re.compile(r"\w*[^\x00-\x7f]\w*")
+_ACCENT = re.compile(r"[^\x00-\x7f]")
+_WORD_HALF = re.compile(r"\w{0,40}")  # bounded: a cell may be one word of 100,000 letters
 
 
 def begins_as_utf8(contents: Any) -> bool:
@@ -54,9 +55,16 @@ def as_utf8(contents: Any, name: str) -> tuple[Any, str]:
         text = data.decode(encoding)
     except UnicodeDecodeError:
         raise _unknown(data, name) from None
-    found = _WORD.search(text)
-    example = f", with words such as {short(found[0])}" if found and encoding == "cp1252" else ""
+    found = _ACCENT.search(text) if encoding == "cp1252" else None
+    example = f", with words such as {short(_word_at(text, found.start()))}" if found else ""
     return pa.py_buffer(text.encode()), f"{name}: not UTF-8; read as {told}{example}"
+
+
+def _word_at(text: str, place: int) -> str:
+    before, after = text[max(0, place - 40) : place][::-1], text[place + 1 : place + 41]
+    halves = (_WORD_HALF.match(before), _WORD_HALF.match(after))
+    first, last = ("" if half is None else half[0] for half in halves)
+    return first[::-1] + text[place] + last
 
 
 def _unknown(data: bytes, name: str) -> InputError:
