@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 from torch_geometric.nn import GATConv, SAGEConv
 
-from heterophily.layers.wrap import acm
+from heterophily import acm
 
 
 def two_sided_graph(num_nodes: int = 240, degree: int = 6, noise: float = 2.0):

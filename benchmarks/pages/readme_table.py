@@ -75,7 +75,7 @@ def auto_summary(records: Iterable[Record]) -> str:
         f"brackets the best ACM row of the paper. It is reached on {before} of {len(DATASETS)} "
         "datasets when the chosen models are trained on the training nodes, as the paper's are, "
         f"and on {again} when they are then trained again with the labels of the validation nodes "
-        "too, `--refit` ([to be read with care](docs/auto.md#an-earlier-auto-on-the-nine-fixed-split-graphs)):"
+        "too, `--refit` ([to be read with care](docs/research/2026-11-17-auto-recipes.md)):"
     )
 
 

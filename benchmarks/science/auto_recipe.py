@@ -55,7 +55,7 @@ over the splits. Everything is chosen on validation nodes.
 CAUTION = """\
 Recipe and budget were committed before the run (`fe20677`), every dataset was run to its end once.
 Read it with care all the same: the paper's rows do not train on validation nodes, this is the
-seventh recipe, and test numbers of the earlier ones were known when it was written (docs/predict.md
+seventh recipe, and test numbers of the earlier ones were known when it was written (docs/research/
 has them). On chameleon and squirrel the gain comes from the direction of the edges, which the paper
 drops; most of their nodes point to exactly the same nodes as another one, nearly always of the same
 class."""

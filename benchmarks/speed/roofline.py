@@ -1,6 +1,6 @@
 """How far the native engine is from the speed of the caches and the memory.
 
-Counts the bytes that an epoch of the two-layer ACM-GCN moves (docs/roofline.md has the formulas),
+Counts the bytes that an epoch of the two-layer ACM-GCN moves (docs/research/2026-11-18-roofline.md has the formulas),
 measures how fast this processor moves bytes of each kind from tables of the sizes in question,
 trains, and prints the time beside the bound. Everything is measured in CPU time on one thread,
 interleaved; medians.
@@ -91,7 +91,7 @@ def sizes_of(graph: Graph, inputs: GraphInputs, chosen: Recipe, split: Split) ->
 
 
 def moves(of: Sizes) -> list[Move]:
-    """The bytes of an epoch: training step and evaluation (docs/roofline.md)."""
+    """The bytes of an epoch: training step and evaluation (docs/research/2026-11-18-roofline.md)."""
     row = of.hidden * FLOAT  # bytes of a node's signal in one channel
     packed = -(-2 * of.classes // 16) * 16 * FLOAT  # low and high pass of the output layer
     panel, weight = of.nodes * row, of.features * row

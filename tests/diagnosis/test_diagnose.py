@@ -212,9 +212,9 @@ def test_text_has_its_parts_in_order_and_fits_a_hundred_columns() -> None:
     parts = [
         "synthetic: 120 nodes",
         "Homophilic:",
-        "- best from the graph",
+        "- best information from the graph",
         "- adjusted homophily",
-        "What each source knows",
+        "What each source of information tells",
         " average with neighbours ",
         "Best without the graph",
         "edge homophily ",

@@ -176,7 +176,7 @@ def score_title(probe: Probe) -> str:
 
 def _probe_table(probe: Probe) -> Any:
     table = _table()
-    table.title = f"What each source knows about the labels, {score_title(probe)}"
+    table.title = f"What each source of information tells about the labels: {score_title(probe)}"
     table.title_justify = "left"
     table.title_style = ""
     for place, heading in enumerate(headings(probe)):
@@ -189,9 +189,11 @@ def _probe_table(probe: Probe) -> Any:
 def probe_line(probe: Probe) -> str:
     """Say how the table was made."""
     own = f"{100 * probe.own_score:.1f} ({probe.own})"
-    trees = f"; trees (*) on {probe.tree_nodes:,}" if probe.tree_nodes else ""
+    trees = f", or of trees (*) on {probe.tree_nodes:,} if they are better"
+    drawn = f", drawn {probe.repeats} times" if probe.repeats > 1 else ""
     line = (
-        f"Best without the graph: {own}. Held-out scores of linear classifiers on "
-        f"{probe.nodes:,} labelled nodes, {probe.folds} folds x {probe.repeats}{trees}."
+        f"Best without the graph: {own}. Scores on nodes kept aside ({probe.folds} folds{drawn}) "
+        f"of linear classifiers on {probe.nodes:,} labelled nodes"
+        f"{trees if probe.tree_nodes else ''}."
     )
     return " ".join([line, *(f"{capital(note)}." for note in probe.notes)])

@@ -73,28 +73,21 @@ def sentence(verdict: Verdict) -> str:
         return f"{capital(_too_few(verdict))}."
     if probe is None:
         return "The graph adds nothing: it has no edges (confidence: high)."
-    told = _TOLD[verdict.kind](verdict, probe)
-    return f"{capital(told)} (confidence: {verdict.confidence})."
+    told, limits = _TOLD[verdict.kind](verdict, probe)
+    return f"{capital(told)} ({limits}confidence: {verdict.confidence})."
 
 
 def _base(probe: Probe) -> str:
     """What the gain is measured against."""
-    return "own features" if probe.has_features else "guessing the largest class"
+    return "a node's own features" if probe.has_features else "guessing the largest class"
 
 
 def _adds(verdict: Verdict, probe: Probe) -> str:
-    """Say which sources add how much: the best in full, the next one in brackets."""
-    if not verdict.helpful:
-        return ""
-    best, *others = verdict.helpful
+    """Say what the most helpful source adds."""
+    best = verdict.helpful[0]
     verb = "add" if best in ("neighbours", "labels") else "adds"
-    told = (
-        f"{PHRASES.get(best, SOURCES[best])} {verb} {100 * probe.gains[best].value:.1f} points to "
-        f"{_base(probe)}"
-    )
-    if others:
-        told += f" ({SOURCES[others[0]]}: {100 * probe.gains[others[0]].value:.1f})"
-    return told
+    gain = f"{100 * probe.gains[best].value:.1f} points"
+    return f"{PHRASES.get(best, SOURCES[best])} {verb} {gain} to {_base(probe)}"
 
 
 def _averaging(probe: Probe) -> str:
@@ -103,48 +96,44 @@ def _averaging(probe: Probe) -> str:
     if found is None:
         return ""
     if found.is_better:
-        return f"averaging features over neighbours gains {100 * found.value:.1f}"
+        return f", and averaging over neighbours gains {100 * found.value:.1f}"
     if found.is_worse:
-        return f"averaging features over neighbours loses {-100 * found.value:.1f}"
-    return "averaging features over neighbours does not"
+        return f", and averaging over neighbours loses {-100 * found.value:.1f}"
+    return ", and averaging over neighbours does no harm"
 
 
-def _homophilic(verdict: Verdict, probe: Probe) -> str:
-    helps = (
-        _adds(verdict, probe)
-        or f"nothing from the graph adds to {_base(probe)} ({_largest(probe)})"
-    )
-    return f"homophilic: neighbours tend to share a class; {helps}"
+def _homophilic(verdict: Verdict, probe: Probe) -> tuple[str, str]:
+    told = "homophilic: neighbours tend to share a class"
+    if verdict.helpful:
+        return f"{told}, and {_adds(verdict, probe)}", ""
+    return f"{told}, but nothing in the graph clearly adds to {_base(probe)}", _best(probe)
 
 
-def _harmless(verdict: Verdict, probe: Probe) -> str:
-    average = _averaging(probe)
-    return (
-        "heterophilic but harmless: neighbours are not alike, yet the graph helps: "
-        f"{_adds(verdict, probe)}{'; ' + average if average else ''}"
-    )
+def _harmless(verdict: Verdict, probe: Probe) -> tuple[str, str]:
+    told = "heterophilic but harmless: neighbours are not alike, yet the graph helps"
+    return f"{told}: {_adds(verdict, probe)}{_averaging(probe)}", ""
 
 
-def _harmful(verdict: Verdict, probe: Probe) -> str:
+def _harmful(verdict: Verdict, probe: Probe) -> tuple[str, str]:
     assert probe.average_loss is not None
-    repair = (
-        f"used beside own features, {_adds(verdict, probe)}"
-        if verdict.helpful
-        else f"nothing from the graph adds to own features ({_largest(probe)}), so keep them apart"
-    )
-    return (
+    told = (
         f"harmful heterophily: averaging over neighbours loses "
-        f"{-100 * probe.average_loss.value:.1f} points against a node's own features; {repair}"
+        f"{-100 * probe.average_loss.value:.1f} points against a node's own features"
     )
+    if verdict.helpful:
+        return f"{told}; kept apart from them, {_adds(verdict, probe)}", ""
+    return f"{told}, and nothing else in the graph clearly adds to them", _best(probe)
 
 
-def _little(verdict: Verdict, probe: Probe) -> str:
-    return f"the graph adds little: no source from it adds to {_base(probe)} ({_largest(probe)})"
+def _little(verdict: Verdict, probe: Probe) -> tuple[str, str]:
+    return f"the graph adds little: nothing in it clearly adds to {_base(probe)}", _best(probe)
 
 
-def _largest(probe: Probe) -> str:
-    """Say which source adds most, with its limits."""
-    return f"at most {SOURCES[probe.best]}, {interval(probe.gain)}"
+def _best(probe: Probe) -> str:
+    """Say which source adds most, where none adds enough to count."""
+    low, high = 100 * probe.gain.low, 100 * probe.gain.high
+    gain = f"{points(probe.gain.value)}, 95 % interval {low:+.1f} to {high:+.1f}"
+    return f"best: {SOURCES[probe.best]}, {gain}; "
 
 
 def _too_few(verdict: Verdict) -> str:
@@ -177,28 +166,29 @@ def because(verdict: Verdict) -> tuple[str, ...]:
     if evidence.probe is not None:
         probe = evidence.probe
         told.append(
-            f"best from the graph: {SOURCES[probe.best]} beside {_base(probe)}, "
-            f"{interval(probe.gain)}"
+            f"best information from the graph: {SOURCES[probe.best]}, {interval(probe.gain)} over "
+            f"{_base(probe)}"
         )
         if probe.average_loss is not None:
             told.append(
-                f"averaging over neighbours alone: {interval(probe.average_loss)} against own "
-                "features"
+                f"averaging over neighbours, as a GCN does: {interval(probe.average_loss)} against "
+                "a node's own features"
             )
     if evidence.chance is not None:
         chance = evidence.chance
         told.append(
-            f"adjusted homophily {chance.homophily.value:.2f} (0 is chance, 1 is all edges alike; "
-            f"p {p_text(chance.homophily.p_value)})"
+            f"adjusted homophily {chance.homophily.value:.2f} (0: edges ignore classes, 1: all "
+            f"edges are within a class; p {p_text(chance.homophily.p_value)})"
         )
         told.append(
-            f"label informativeness beyond chance {chance.informativeness.corrected:.3f} "
-            f"(p {p_text(chance.informativeness.p_value)}, {chance.edges:,} labelled edges)"
+            f"label informativeness {chance.informativeness.corrected:.3f} beyond chance (0: a "
+            "neighbour's class tells nothing about a node's class, 1: everything; "
+            f"p {p_text(chance.informativeness.p_value)}, {chance.edges:,} labelled edges)"
         )
     if evidence.probe is not None and evidence.probe.predicted is not None:
         found = evidence.probe.predicted
         told.append(
-            f"the same with classes predicted for neighbours {found.corrected:.3f} "
+            f"label informativeness {found.corrected:.3f} where neighbours' classes are predicted "
             f"(p {p_text(found.p_value)})"
         )
     return tuple(told)

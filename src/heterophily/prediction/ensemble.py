@@ -62,12 +62,11 @@ def choose(
 ) -> Ensemble:
     """Let finalists join one by one, as long as the vote gets better.
 
-    The best finalist begins; then joins, each time, whoever makes the right classes of validation
-    nodes most probable (log likelihood, mean over the splits), until nobody helps (after Caruana et
-    al. 2004). The likelihood, not the score: every vote changes it, so less is left to chance
-    (docs/auto.md has the comparison). But nobody joins who lowers the score by more than
-    ``SCORE_MAY_FALL``: where the best one is not sure enough of itself, others raise the likelihood
-    by being sure alone. Every member has one vote, so a finalist with more seeds
+    Begin with the best finalist; then add the model that most improves the log-likelihood of the
+    validation nodes (mean over the splits); stop when none does (after Caruana et al. 2004). The likelihood, not the score: every vote changes it, so less is left to chance
+    (docs/research/2026-11-17-auto-recipes.md has the comparison). A model that lowers the score by
+    more than ``SCORE_MAY_FALL`` is not added: where the best model is not certain enough, others
+    raise the likelihood by their certainty alone. Every member has one vote, so a finalist with more seeds
     has more. On the validation nodes of a split only members of that split vote: others may have
     been trained on these nodes. Finalists come best first. ``by_class``: every class counts
     alike in the likelihood, as it does in the score.

@@ -131,6 +131,6 @@ function probeTable(probe) {
         h("td", { class: "number" }, alone),
         hasOwn && h("td", { class: "number" }, beside),
         h("td", { class: "number dim small" }, told)))))),
-    h("p", { class: "dim small" }, `Held-out scores on ${probe.nodes.toLocaleString("en")} labelled nodes, ${probe.folds} folds × ${probe.repeats}: the better of linear classifiers${probe.tree_nodes ? " and boosted trees" : ""}.`),
+    h("p", { class: "dim small" }, `Scores on nodes kept aside, of ${probe.nodes.toLocaleString("en")} labelled nodes (${probe.folds} folds × ${probe.repeats}): the better of linear classifiers${probe.tree_nodes ? " and boosted trees" : ""}.`),
   ];
 }
