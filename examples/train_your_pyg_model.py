@@ -63,5 +63,5 @@ for name, model in models.items():
 # %%
 num_train, _, num_test = random_splits(graph.labels, repeats=1, seed=0)[0].sizes
 for test in all_pairs(accuracies, test_to_train=num_test / num_train):
-    verdict = "differ" if test.is_significant() else "are not told apart"
+    verdict = "differ clearly" if test.is_significant() else "do not differ clearly"
     print(f"{test.first} and {test.second} {verdict} (p = {test.corrected:.3f})")

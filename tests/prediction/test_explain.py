@@ -88,7 +88,7 @@ def test_neighbours_and_homophily_are_those_of_the_graph(trained, graph):
 def test_words_name_label_channel_and_neighbours(trained, graph):
     told = explain(trained(), graph, "v5")
     text = str(told)
-    assert f"Node v5 is predicted as {told.predicted}" in text
+    assert f"Node v5 is predicted as class {told.predicted}" in text
     assert f"What decided: the {told.decisive.name} channel" in text
     assert f"Neighbours: {told.num_neighbours}." in text
     assert "Local homophily:" in text
@@ -96,7 +96,7 @@ def test_words_name_label_channel_and_neighbours(trained, graph):
 
 def test_logits_that_are_no_sum_over_channels_are_told_so(trained, graph):
     text = str(explain(trained("acm-gcn", output_relu=True), graph, "v5"))
-    assert "what decided cannot be told" in text
+    assert "the part that decided cannot be named" in text
     assert "What decided" not in text
 
 
@@ -105,7 +105,7 @@ def test_a_node_without_neighbours_and_a_model_without_channels(trained, graph):
     told = explain(trained("mlp-2"), lonely, "c")
     assert (told.num_neighbours, told.local_homophily, told.channels) == (0, None, ())
     assert "It has no neighbours" in str(told)
-    assert "there is no mixture to take apart" in str(told)
+    assert "does not mix channels" in str(told)
 
 
 def test_an_unknown_node_is_refused_with_an_example(trained, graph):

@@ -67,7 +67,7 @@ def test_times_stand_beside_those_of_the_paper() -> None:
     assert rows[1][:3] == ["", "paper", "8.25"]
     assert "Milliseconds per epoch:" in markdown(timed)
     assert summary_lines(timed)[-1] == (
-        "Time per epoch: that of the paper, on its machine, is 6.7 times ours (median over the "
+        "An epoch in the paper, on its machine, took 6.7 times as long as ours (median over the "
         "cells)."
     )
 
@@ -76,7 +76,7 @@ def test_the_statement_counts_cells_and_compares_orders() -> None:
     assert summary_lines(TABLE)[1:] == [
         "Cells run: 4 of 6 (12 runs).",
         "1 of 2 lie within one published standard deviation (* marks the others), 2 within two; "
-        "mean difference to the paper -1.33 points, mean size 5.33.",
+        "mean difference to the paper -1.33 points (mean absolute difference 5.33).",
         "Order of the models beside the paper's: Spearman correlation 1.00, mean over the datasets "
         "(x 1.00).",
     ]
@@ -126,7 +126,7 @@ def test_paired_tests_name_the_better_model_first() -> None:
     tests = all_pairs({"a": [0.1, 0.2, 0.1], "b": [0.8, 0.9, 0.9]}, test_to_train=1 / 3)
     _, rows = paired_rows(tests)
     assert rows[0][:3] == ["b", "a", "73.33"]
-    assert rows[0][-1] == "differs"
+    assert rows[0][-1] == "clear difference"
 
 
 def test_statistics_show_the_matrix_and_the_diagram() -> None:

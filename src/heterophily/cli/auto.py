@@ -124,9 +124,9 @@ def _plan(graph: Graph, how: Mapping[str, Any]) -> str:
     whole = sum(candidate.seconds(size) for candidate in first) / workers
     there = duration(60 * how.get("minutes", MINUTES))
     return (
-        f"First chances of {len(families)} families: about {duration(max(1.0, whole))} on "
-        f"{workers} cores like ours; there are {there} for all. It ends earlier when nothing "
-        "is left to gain."
+        f"Training each of {len(families)} families of models once takes about "
+        f"{duration(max(1.0, whole))} on {workers} cores (an estimate); the whole search has "
+        f"{there}. It ends earlier when further models no longer improve the result."
     )
 
 
@@ -145,10 +145,12 @@ def _print(result: AutoResult, model: TrainedModel, *, seconds: float) -> None:
 
     score = SCORE_TITLES[result.score]
     print(f"Diagnosis: {result.verdict.sentence}")
-    print("  " + "; ".join(result.verdict.because))
+    for reason in result.verdict.because:
+        print(f"  - {reason}")
     print(
-        f"\nTried {len(result.trials)} candidates ({result.replicas} trainings, {seconds:.0f} s); "
-        f"mean validation {score}, * is in the ensemble:"
+        f"\nTried {len(result.trials)} models and settings ({result.replicas} trainings, "
+        f"{seconds:.0f} s), ranked by mean {score} on validation nodes. Models marked * vote "
+        "together, as an ensemble:"
     )
     rows = [cells(row, len(result.splits)) for row in shown_rows(result)]
     print(plain(header(result.score), rows))
@@ -167,10 +169,10 @@ def _print(result: AutoResult, model: TrainedModel, *, seconds: float) -> None:
         "which no model of the ensemble saw in training or in validation:"
     )
     print("\n".join([*evaluation_lines(estimate.evaluation), *top_lines(result)]))
-    print(f"\n  {'one model alone':<22} {estimate.single:.4f} accuracy")
+    print(f"\n  {'single model':<22} {estimate.single:.4f} accuracy (mean over the ensemble)")
     if result.temperature == 1.0:
         error = estimate.mean("calibration-error")
-        told = f"{error:.4f}, no temperature (it did not clearly help on validation nodes)"
+        told = f"{error:.4f}; probabilities stay as they are: rescaling did not clearly help"
     else:
         told = calibration_text(estimate.to_dict(), result.temperature)
     print(f"  {'calibration error':<22} {told}")
@@ -183,6 +185,8 @@ def _print_next(model: TrainedModel, out: Path | None, source: GraphSource) -> N
     why = model.why_not_inductive
     print(f"\nModel folder: {out} (card.json, weights.safetensors)")
     print(
-        "New nodes: yes, predict accepts other graphs." if why is None else f"New nodes: no; {why}."
+        "New nodes: yes, predict also takes nodes that were not in training."
+        if why is None
+        else f"New nodes: no; {why}."
     )
     print(f"Next: {predict_command(out, source)}")

@@ -150,9 +150,9 @@ def _print(result: Comparison, *, is_tuned: bool) -> None:
     for sentence in comparison_sentences(result):
         print(sentence)
     print(
-        f"Best: {result.best.row}; not told apart from it: {same}."
+        f"Best: {result.best.row}; not clearly worse: {same}."
         if same
-        else f"Best: {result.best.row}, ahead of every other."
+        else f"Best: {result.best.row}, clearly ahead of every other."
     )
     for remark in result.remarks:
         print(f"note: {remark}", file=sys.stderr)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -86,10 +86,7 @@ def predict(
     import numpy as np
 
     counts = np.bincount(found.classes, minlength=len(found.class_names))
-    shares = ", ".join(
-        f"{count:,} {name}" for name, count in zip(found.class_names, counts, strict=True) if count
-    )
-    print(f"{loaded.name} on {opened.name}: {opened.num_nodes:,} nodes, predicted {shares}")
+    print(_predicted(loaded.name, opened, dict(zip(found.class_names, counts, strict=True))))
     for note in opened.remarks[:_NOTES]:
         print(f"note: {note}", file=sys.stderr)
     if len(opened.remarks) > _NOTES:
@@ -121,9 +118,14 @@ def _predict_disk(model: TrainedModel, graph: Any, out: Path | None, *, as_json:
 
         print(json_module.dumps({"model": model.name, "predicted": named, "out": _text(out)}))
         return
-    shares = ", ".join(f"{count:,} {name}" for name, count in named.items() if count)
-    print(f"{model.name} on {graph.name}: {graph.num_nodes:,} nodes, predicted {shares}")
+    print(_predicted(model.name, graph, named))
     print("add --out predictions.parquet to keep them" if out is None else f"wrote {out}")
+
+
+def _predicted(model: str, graph: Any, counts: Mapping[str, int]) -> str:
+    """Say how many nodes were predicted as which class."""
+    shares = ", ".join(f"{count:,} as {name}" for name, count in counts.items() if count)
+    return f"{model} on {graph.name}: {graph.num_nodes:,} nodes, predicted {shares}"
 
 
 def _text(path: Path | None) -> str | None:

@@ -437,8 +437,8 @@ def _text(report: TrainReport, data: dict[str, Any]) -> str:
 
 
 def calibration_text(scores: Mapping[str, Any], temperature: float) -> str:
-    """Write both calibration errors."""
+    """Write the mean gap between probability and accuracy, before and after rescaling."""
     before, after = (
         scores[name]["mean"] for name in ("calibration-error", "calibration-error-scaled")
     )
-    return f"{before:.4f}, {after:.4f} with temperature {temperature:.2f}"
+    return f"{before:.4f}; {after:.4f} after rescaling (temperature {temperature:.2f})"

@@ -142,7 +142,7 @@ def _why(result: TuneResult) -> str:
     from heterophily.evaluation.scores import SCORE_TITLES
 
     return (
-        f"Best of {len(result.trials)} settings ({result.search}) by mean validation "
+        f"best of {len(result.trials)} settings ({result.search}) by mean validation "
         f"{SCORE_TITLES[result.score]} over "
         f"{len(result.best.validation)} {result.splits} splits: {result.best.mean:.4f}"
     )
@@ -157,7 +157,7 @@ def _print(result: TuneResult, path: Path) -> None:
     for key, value in result.best.settings.items():
         print(f"  {key:<16} {value}")
     title = f"test {SCORE_TITLES[result.score]}"
-    print(f"  {title:<16} {score_text(result.test, result.sizes)}; it did not enter the choice")
+    print(f"  {title:<16} {score_text(result.test, result.sizes)}; not used for the choice")
     for found in result.baselines:
         print(f"  {against_text(found)}")
     if stopped:

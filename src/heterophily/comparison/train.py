@@ -271,8 +271,8 @@ def _beside_the_paper(model: str, dataset: str, rule: str) -> tuple[str, ...]:
     if rule != "random" or _published(model, dataset, papers) is None:
         return ()
     return (
-        f"the paper reports {model} on {dataset} on splits of another rule; --splits {papers} "
-        "uses it and shows the paper's number, --preset paper also its settings",
+        f"the paper's number for {model} on {dataset} belongs to other splits; --splits {papers} "
+        "uses those and shows the number, --preset paper also takes the paper's settings",
     )
 
 

@@ -85,13 +85,13 @@ def type_remark(signals: Sequence[TypeSignal]) -> str:
     if not telling:
         return (
             "Taken one by one, no type of edges tells about the classes (label informativeness, "
-            f"corrected for chance, is below {INFORMATIVE_FROM} or not told apart from it)."
+            f"corrected for chance, is below {INFORMATIVE_FROM} or not clearly above chance)."
         )
     first, value = telling[0].name, telling[0].informativeness
     if len(telling) == 1:
         return (
             f"Only edges of type {first!r} tell about the classes (label informativeness "
-            f"{value:.3f}, corrected for chance); edges of other types are not told apart from "
+            f"{value:.3f}, corrected for chance); edges of other types are not clearly above "
             f"chance. A graph of these edges alone: graph.of_type({first!r})."
         )
     second = telling[1].informativeness

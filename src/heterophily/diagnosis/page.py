@@ -186,8 +186,8 @@ def gains_chart(probe: Probe) -> str:
         chart.text(chart.left - 8, chart.y(height) + 4, name, "end")
     return figure(
         chart.html(f"What each source adds against {base}, with intervals of 95 %"),
-        f"Dots: how much better than {base}; lines: 95 % intervals. Grey: not told apart from "
-        "zero, or below one point.",
+        f"Dots: how much better than {base}; lines: 95 % intervals. Grey: not clearly different "
+        "from zero, or below one point.",
     )
 
 

@@ -21,7 +21,7 @@ from heterophily.evaluation.trees import TreeOptions, fit_trees
 
 LARGEST, TREES = "largest-class", "trees"
 TITLES: Mapping[str, str] = {
-    LARGEST: "always the largest class",
+    LARGEST: "always guessing the largest class",
     TREES: "gradient-boosted trees on own features",
 }
 """Name of a baseline -> how it is written for people."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 SHOWN = 8
 """Candidates in a printed leaderboard."""
 
-_AGAINST = {TREES: "trees on own features", LARGEST: "always the largest class"}
+_AGAINST = {TREES: "trees on own features", LARGEST: "always guessing the largest class"}
 
 
 def sentence(result: AutoResult) -> str:
@@ -51,7 +51,9 @@ def _added(result: AutoResult) -> str:
         return "No model without the graph was tried."
     voters = result.choice.trials
     if all(not uses_edges(trial.candidate.family) for trial in voters):
-        return "No model that uses the graph was better on validation nodes: it adds nothing here."
+        return (
+            "No model that uses the graph was better on validation nodes: the graph adds nothing."
+        )
     board = Leaderboard(result.graph, result.splits, result.score)
     told = board.interval([best.mean], best.splits)
     gain = result.choice.score - best.mean
@@ -73,16 +75,16 @@ def validation_use(result: AutoResult) -> str:
     listed = f"{', '.join(used[:-1])} and {used[-1]}"
     if result.is_refit:
         return (
-            f"Validation labels decided {listed}; then the voters were trained again on folds of "
-            "training and validation nodes together (refit)."
+            f"Labels of validation nodes decided {listed}; then the voting models were trained "
+            "again on folds of training and validation nodes together (refit)."
         )
     test = result.splits.test
     if len(result.splits) > 1 and all((test[0] == row).all() for row in test):
         return (
-            f"Validation labels decided {listed}; every node outside the test set validates in one "
-            "fold and trains in the others."
+            f"Labels of validation nodes decided {listed}; every node outside the test set is a "
+            "validation node in one fold and a training node in the others."
         )
-    return f"Validation labels decided {listed}; no model was trained on them (no refit)."
+    return f"Labels of validation nodes decided {listed}; no model was trained on them (no refit)."
 
 
 def top_lines(result: AutoResult) -> list[str]:

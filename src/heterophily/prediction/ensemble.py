@@ -63,13 +63,14 @@ def choose(
     """Let finalists join one by one, as long as the vote gets better.
 
     Begin with the best finalist; then add the model that most improves the log-likelihood of the
-    validation nodes (mean over the splits); stop when none does (after Caruana et al. 2004). The likelihood, not the score: every vote changes it, so less is left to chance
+    validation nodes (mean over the splits); stop when none does (after Caruana et al. 2004). The
+    likelihood, not the score: every vote changes it, so less is left to chance
     (docs/research/2026-11-17-auto-recipes.md has the comparison). A model that lowers the score by
     more than ``SCORE_MAY_FALL`` is not added: where the best model is not certain enough, others
-    raise the likelihood by their certainty alone. Every member has one vote, so a finalist with more seeds
-    has more. On the validation nodes of a split only members of that split vote: others may have
-    been trained on these nodes. Finalists come best first. ``by_class``: every class counts
-    alike in the likelihood, as it does in the score.
+    raise the likelihood by their certainty alone. Every member has one vote, so a finalist with
+    more seeds has more. On the validation nodes of a split only members of that split vote: others
+    may have been trained on these nodes. Finalists come best first. ``by_class``: every class
+    counts alike in the likelihood, as it does in the score.
     """
     rows = [np.flatnonzero(split.validation) for split in splits]
     fit = balanced_log_likelihood if by_class else log_likelihood

@@ -23,7 +23,7 @@ def as_text(found: Explanation) -> str:
 def _verdict(found: Explanation) -> str:
     known = "its label is not known" if found.known is None else f"its label is {found.known}"
     return (
-        f"Node {found.node} is predicted as {found.predicted} with probability "
+        f"Node {found.node} is predicted as class {found.predicted} with probability "
         f"{found.probability:.2f} (next: {found.second}, {found.second_probability:.2f}); {known}."
     )
 
@@ -32,7 +32,7 @@ def _channels(found: Explanation) -> list[str]:
     if found.features:
         return _features(found)
     if not found.channels:
-        return ["The model has one channel: there is no mixture to take apart."]
+        return ["The model does not mix channels: there are no channel weights to show."]
     lines = []
     decisive = found.decisive
     if decisive is not None and decisive.margin is not None and decisive.margin_without is not None:
@@ -49,8 +49,8 @@ def _channels(found: Explanation) -> list[str]:
         )
     else:
         lines.append(
-            "Members whose logits are no sum over channels vote too, so what decided cannot be "
-            "told; the weights are those of the others."
+            "The logits of some models are not a sum over channels, so the part that decided "
+            "cannot be named; the weights below are means over the models that have channels."
         )
     lines.append("  part        weight  class mean  alone favours    adds to lead  lead without it")
     return [*lines, *(_part(share) for share in found.parts)]

@@ -100,8 +100,8 @@ def summary_lines(result: TableResult) -> list[str]:
         lines.append(
             f"{facts['within_one_std']} of {facts['of_with_std']} lie within one published "
             f"standard deviation ({FAR} marks the others), {facts['within_two_std']} within two; "
-            f"mean difference to the paper {100 * facts['mean_difference']:+.2f} points, mean size "
-            f"{100 * facts['mean_size_of_difference']:.2f}."
+            f"mean difference to the paper {100 * facts['mean_difference']:+.2f} points (mean "
+            f"absolute difference {100 * facts['mean_size_of_difference']:.2f})."
         )
     if facts["rank_correlation"] is not None:
         each = [f"{d} {r:.2f}" for d, r in facts["rank_correlations"].items() if r is not None]
@@ -113,8 +113,8 @@ def summary_lines(result: TableResult) -> list[str]:
         lines.append("Ranks, ours and the paper's, are among the cells that both have.")
     if facts["median_time_ratio"] is not None:
         lines.append(
-            "Time per epoch: that of the paper, on its machine, is "
-            f"{facts['median_time_ratio']:.1f} times ours (median over the cells)."
+            "An epoch in the paper, on its machine, took "
+            f"{facts['median_time_ratio']:.1f} times as long as ours (median over the cells)."
         )
     return lines
 
@@ -280,7 +280,7 @@ def statistics_lines(result: TableResult) -> list[str]:
         for name, rank in diagram.ranks.items():
             inside = [m for m, g in zip(marks, diagram.groups, strict=False) if name in g]
             lines.append(f"  {rank:6.2f}  {name}  {''.join(inside)}".rstrip())
-        lines.append("Models that share a letter are not told apart.")
+        lines.append("Between models that share a letter there is no clear difference.")
     return lines
 
 
@@ -293,6 +293,6 @@ def paired_rows(tests: Sequence[PairedTest]) -> tuple[list[str], list[list[str]]
         if test.difference < 0:
             names.reverse()
         numbers = [f"{p:.4f}" for p in (test.p_value, test.corrected, test.wilcoxon)]
-        verdict = "differs" if test.is_significant() else "not told apart"
+        verdict = "clear difference" if test.is_significant() else "no clear difference"
         rows.append([*names, f"{100 * abs(test.difference):.2f}", *numbers, verdict])
     return header, rows

@@ -136,7 +136,7 @@ def _sentence(found: dict[str, Any]) -> str:
     if not found["tests"]:
         return f"Best mean test {title}: {best}. There is no paired test."
     if rivals:
-        return f"Best: {best}; not told apart from it: {', '.join(rivals)}."
+        return f"Best: {best}; not clearly worse: {', '.join(rivals)}."
     return f"Best: {best}, ahead of every other."
 
 

@@ -166,7 +166,7 @@ function outcome(result) {
           const names = test.difference < 0 ? [test.second, test.first] : [test.first, test.second];
           return h("tr", {}, names.map((name) => h("td", {}, name)), h("td", { class: "number" }, percent(Math.abs(test.difference), 2)),
             [test.p_value, test.corrected].map((p) => h("td", { class: "number" }, p === null ? "–" : p.toFixed(4))),
-            h("td", { class: "dim" }, test.is_significant ? "differs" : "not told apart"));
+            h("td", { class: "dim" }, test.is_significant ? "clear difference" : "no clear difference"));
         })))),
       h("p", { class: "dim small" }, "Corrected resampled t-test on equal splits (Nadeau and Bengio), then Holm's correction for the number of pairs.")),
     result.remarks.map((remark) => h("p", { class: "alert" }, remark)),
