@@ -177,7 +177,7 @@ def test_auto_chooses_trains_tells_and_keeps(tmp_path):
     )
     for words in (
         "Diagnosis: ",
-        "mean validation accuracy",
+        "ranked by mean accuracy on validation nodes",
         "Chosen: ",
         "held-out test nodes",
         "95 % interval",
