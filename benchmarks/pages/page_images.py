@@ -1,7 +1,8 @@
-"""Take the pictures of docs/page.md: the page in a headless browser, on made data.
+"""Take the pictures of the docs that show pages: the web page on made data, and two diagnoses.
 
     python benchmarks/pages/page_images.py              # all of them, about a minute
     python benchmarks/pages/page_images.py columns      # one of them
+    python benchmarks/pages/page_images.py diagnosis rare-classes  # of chameleon and of tolokers
 
 Needs chromium with chromedriver, and the extras [web] and [dev].
 """
@@ -113,15 +114,15 @@ def shoot(browser: Any, name: str) -> None:
     height = browser.execute_script("return document.documentElement.scrollHeight")
     browser.set_window_size(WIDTH, min(int(height) + 140, 4000))
     time.sleep(1)  # transitions of the style
-    browser.save_screenshot(str(IMAGES / f"page-{name}.png"))
+    browser.save_screenshot(str(IMAGES / f"{name}.png"))
     browser.set_window_size(WIDTH, 1000)
-    print(f"wrote page-{name}.png")
+    print(f"wrote {name}.png")
 
 
 def columns(browser: Any, tables: Path) -> None:
     """Show the lists that appear before a pair of tables is read."""
     drop(browser, tables)
-    shoot(browser, "columns")
+    shoot(browser, "page-columns")
 
 
 def graph(browser: Any, tables: Path) -> None:
@@ -138,7 +139,7 @@ def graph(browser: Any, tables: Path) -> None:
     repeats.send_keys("3")
     one(browser, "button", "Compare").click()
     until(browser, lambda: "Finished" in one(browser, "#comparison-state").text)
-    shoot(browser, "graph")
+    shoot(browser, "page-graph")
 
 
 def playground(browser: Any, tables: Path) -> None:
@@ -149,15 +150,41 @@ def playground(browser: Any, tables: Path) -> None:
     one(browser, "button", "Sweep").click()
     until(browser, lambda: not one(browser, "p[role=status]").text.startswith(done))
     one(browser, "p[role=status]", done)
-    shoot(browser, "playground")
+    shoot(browser, "page-playground")
 
 
-PICTURES = {"columns": columns, "graph": graph, "playground": playground}
+def diagnosed(dataset: str, name: str) -> Callable[[Any, Path], None]:
+    """Return what shows the head of a diagnosis."""
+
+    def picture(browser: Any, folder: Path) -> None:
+        page = folder / f"{name}.html"
+        command = ["diagnose", dataset, "--report", str(page)]
+        subprocess.run(
+            [sys.executable, "-m", "heterophily.cli.app", *command],
+            stdout=subprocess.DEVNULL,
+            check=True,
+        )
+        browser.set_window_size(940, 1480)
+        browser.get(page.as_uri())
+        browser.save_screenshot(str(IMAGES / f"{name}.png"))
+        browser.set_window_size(WIDTH, 1000)
+        print(f"wrote {name}.png")
+
+    return picture
+
+
+PICTURES = {
+    "columns": columns,
+    "graph": graph,
+    "playground": playground,
+    "diagnosis": diagnosed("chameleon", "diagnosis"),
+    "rare-classes": diagnosed("tolokers", "rare-classes"),
+}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help="columns, graph, playground")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(PICTURES))
     wanted = parser.parse_args().names or list(PICTURES)
     with tempfile.TemporaryDirectory() as folder, serving(Path(folder)), browsing() as browser:
         make_export(1500, 6000, seed=0).write(Path(folder))
