@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -167,3 +168,21 @@ def test_every_public_name_exists_and_is_declared_for_type_checkers() -> None:
         for alias in node.names
     }
     assert declared == set(heterophily.__all__)
+
+
+SPOKEN_ON_THE_PAGE = ("data/tables", "data/encode", "data/targets.py", "evaluation")
+
+
+def sentences_of(path: Path) -> list[str]:
+    """Return the texts of a file but for its docstrings."""
+    tree = ast.parse(path.read_text("utf-8"))
+    quiet = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    texts = [node for node in ast.walk(tree) if isinstance(node, ast.Constant)]
+    return [node.value for node in texts if isinstance(node.value, str) and id(node) not in quiet]
+
+
+def test_what_the_page_says_too_names_no_option_of_the_command_line() -> None:
+    """There a remedy is a value (data/remedies.py); each surface has its words for it."""
+    for path in FILES:
+        if str(path.relative_to(SOURCE)).startswith(SPOKEN_ON_THE_PAGE):
+            assert not [text for text in sentences_of(path) if re.search(r"(^|\W)--[a-z]", text)]

@@ -29,7 +29,7 @@ def test_files_that_exceed_memory_are_counted_by_duckdb_and_the_answer_says_so(
 ) -> None:
     words = ["diagnose", "--edges", files[0], "--nodes", files[1], "--quick", "--json"]
     inside = json.loads(run(app, words).stdout)
-    monkeypatch.setattr(memory, "_SMALL", 0)
+    monkeypatch.setattr(memory, "SMALLEST_ON_DISK", 0)
     with memory_limit(100):
         done = run(app, words)
     assert done.exit_code == 0, done.output

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from heterophily import Graph
+from heterophily.cli.app import main
 from heterophily.data.memory import limit, memory_limit
 from heterophily.data.npz import read_npz
 from heterophily.data.tables import read_tables
@@ -123,13 +124,40 @@ def test_the_limit_is_that_of_the_block_then_of_the_environment(
         limit()
     monkeypatch.delenv("HETEROPHILY_MEMORY")
     assert limit() > 2**20
-    with memory_limit("80 MB"), pytest.raises(InputError, match="needs about 0"):
+    with memory_limit("80 MB"), pytest.raises(InputError, match=r"needs about 228\.9 MB"):
         Graph.from_edges([0], [1], num_nodes=10_000_000)
     np.savez(
         tmp_path / "g.npz", edge_index=[[0], [1]], x=np.random.default_rng(0).random((9, 10**6))
     )
     with memory_limit("64 MB"), pytest.raises(InputError, match="its arrays of 72,"):
         read_npz(tmp_path / "g.npz")
+
+
+@pytest.mark.parametrize("given", ["karate", "--edges e.csv", "--edges e.csv --nodes n.csv"])
+def test_a_tiny_limit_holds_for_a_tiny_graph(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    given: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{at},{at + 1}" for at in range(60)]
+    (tmp_path / "e.csv").write_text("source,target\n" + "\n".join(rows) + "\n")
+    ids = [f"{at},{at % 2}" for at in range(61)]
+    (tmp_path / "n.csv").write_text("id,label\n" + "\n".join(ids) + "\n")
+    for command in ("diagnose", "convert"):
+        assert main([command, *given.split(), "--memory", "1KB"]) == 2
+        told = capsys.readouterr().err
+        assert "of memory, the limit is 1.0 KB" in told
+        assert "constraints" not in told
+    assert main(["convert", *given.split(), "--memory", "1MB"]) == 0
+
+
+def test_a_sentence_on_memory_names_a_limit_that_suffices() -> None:
+    with memory_limit("1KB"), pytest.raises(InputError, match="--memory 4KB"):
+        Graph.from_edges([0], [1], num_nodes=128)
+    with memory_limit("4KB"):
+        assert Graph.from_edges([0], [1], num_nodes=128).num_edges == 1
 
 
 def test_reading_stays_within_what_it_says(tmp_path: Path) -> None:

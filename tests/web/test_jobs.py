@@ -16,6 +16,7 @@ from web.conftest import HERE, use_obedient_workers, wait_for
 
 from heterophily.web.folder import WorkFolder
 from heterophily.web.jobs import INTERRUPTED, KINDS, Jobs
+from heterophily.web.process import MAKES_WAY
 from heterophily.web.refusal import RefusedError
 from heterophily.web.settings import WebSettings
 
@@ -260,6 +261,29 @@ def test_reading_is_listed_while_it_reads(jobs: Jobs) -> None:
     jobs.stop(job.id)
     assert wait_for(job, "stopped") == "stopped"
     assert job not in jobs.all()
+
+
+def test_a_file_that_takes_long_makes_way_for_others(
+    jobs: Jobs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not hasattr(os, "getpriority"):
+        pytest.skip("this system has no priorities of processes")
+    monkeypatch.setattr("heterophily.web.jobs.QUICK_SECONDS", 0.05)
+    before = os.getpriority(os.PRIO_PROCESS, 0)
+    slow = jobs.submit("import", {"steps": 1, "seconds": 0.4})
+    quick = jobs.submit("import", {"steps": 0, "seconds": 0})
+    worker = slow.worker
+    assert worker is not None
+    assert wait_for(quick, "done") == "done"
+    deadline = time.monotonic() + 10
+    while not worker.makes_way and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert os.getpriority(os.PRIO_PROCESS, worker.pid) == max(before, MAKES_WAY)
+    assert wait_for(slow, "done") == "done"
+    deadline = time.monotonic() + 10
+    while is_alive(worker.pid) and time.monotonic() < deadline:  # it would stay slow
+        time.sleep(0.01)
+    assert not is_alive(worker.pid)
 
 
 def test_reading_is_ended_at_its_memory_limit(

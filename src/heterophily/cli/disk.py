@@ -108,11 +108,13 @@ class ProgressLine:
 def diagnose_on_disk(source: GraphSource, *, as_json: bool) -> bool:
     """Show the metrics of a graph on disk that memory cannot hold; False: it fits memory."""
     from heterophily.data.disk.graph import DiskGraph
+    from heterophily.data.memory import room_on_disk
 
     disk = DiskGraph.open(source.graph or "")
     most = _most(source)
     if disk.bytes_in_memory <= most:
         return False
+    room_on_disk(most)
     from heterophily.metrics.collect.disk import disk_statistics
 
     _show(disk_statistics(disk), _too_large(disk.bytes_in_memory, most), as_json=as_json)
@@ -173,9 +175,11 @@ def _most(source: GraphSource) -> int:
 
 
 def _too_large(needed: int, most: int) -> str:
+    from heterophily.data.memory import in_units
+
     return (
-        f"The graph needs about {needed / 2**30:,.1f} GB in memory, the limit is "
-        f"{most / 2**30:,.1f} GB: its metrics were counted on disk. There is no verdict, as the "
+        f"The graph needs about {in_units(needed)} in memory, the limit is "
+        f"{in_units(most)}: its metrics were counted on disk. There is no verdict, as the "
         "probe needs the graph in memory."
     )
 

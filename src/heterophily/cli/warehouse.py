@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from heterophily.data.memory import as_bytes, limit
+from heterophily.data.memory import room_on_disk
 from heterophily.data.source import GraphSource
 from heterophily.errors import InputError, MissingExtraError
 
@@ -82,7 +82,7 @@ def diagnose_in_engine(source: GraphSource, url: str, *, quick: bool, seed: int)
         if getattr(source, key) not in (None, "remove"):
             raise InputError(f"{word} is for graphs in memory; an engine counts all edges alike")
     is_embedded = url == "duckdb://"
-    memory = limit() if source.memory is None else as_bytes(source.memory)
+    memory = room_on_disk(source.memory)
     where = "DuckDB" if is_embedded else without_password(url)
     graph = WarehouseGraph.open(
         connect(url, memory=memory),

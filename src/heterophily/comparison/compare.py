@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from heterophily.data.interchange import GraphLike, as_graph
+from heterophily.data.remedies import remedy
 from heterophily.errors import InputError, lookup
 from heterophily.evaluation.baselines import Baseline, baselines
 from heterophily.evaluation.evaluate import Against, ScoreValue, against_all
@@ -186,7 +187,7 @@ def compare(
     runs = {name: planner.runs(named[name], graph, recipes[name], splits) for name in names}
     first = runs[names[0]]
     if len(first) < 2:
-        raise InputError("a comparison needs at least two splits; raise --repeats")
+        raise InputError(f"a comparison needs at least two splits; {remedy('more-splits')}")
     every = [run for each in runs.values() for run in each]
     complete(
         every, store=store, executor=executor, keep=keep, watch=None if is_tuned else watch
@@ -239,7 +240,7 @@ def compare_records(
     if used != score:
         remarks += (
             f"models are compared by accuracy: {SCORE_TITLES[score]} is undefined on a test set, "
-            "or was not recorded with these runs; --splits random records it",
+            f"or was not recorded with these runs; {remedy('random-splits')}, which record it",
         )
     sizes = sizes or _sizes(cells, test_to_train)
     values = {cell.row: cell.value_by(used, sizes) for cell in cells}

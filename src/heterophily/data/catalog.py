@@ -18,7 +18,7 @@ from heterophily.data.npz import read_pieces, write_pieces
 from heterophily.data.npz_fields import SPLIT_FIELDS
 from heterophily.data.pieces import Pieces
 from heterophily.data.splits import PARTS, SplitBatch, random_splits
-from heterophily.errors import DataNotFoundError, InputError, lookup
+from heterophily.errors import DataNotFoundError, InputError, MemoryLimitError, lookup
 
 __all__ = ["DATASETS", "Dataset", "cache_folder", "check", "find", "load", "split_sets"]
 
@@ -90,6 +90,8 @@ def check(pieces: Pieces, dataset: Dataset, *, place: str, remedy: str) -> Graph
     """Return the default graph of ``pieces`` if it is the declared one; else say what differs."""
     try:
         graph = pieces.graph()
+    except MemoryLimitError:
+        raise
     except InputError as error:
         raise InputError(f"{place}: {error}; {remedy}") from error
     sets = {key: len(batch) for key, batch in pieces.split_sets.items()}

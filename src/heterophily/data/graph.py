@@ -28,6 +28,7 @@ from heterophily.data.checks import (
     frozen,
 )
 from heterophily.data.edge_types import EdgeTypes, coded, typed_adjacency
+from heterophily.data.remedies import remedy
 from heterophily.data.splits import PARTS, SplitBatch
 from heterophily.errors import InputError
 
@@ -239,8 +240,7 @@ class Graph:
         """
         if self.edge_types is None:
             raise InputError(
-                f"the edges of {self.name!r} have no types; name the column that holds them with "
-                "edge_type= (--edge-type)"
+                f"the edges of {self.name!r} have no types; {remedy('name-edge-type')}"
             )
         return self.replace(
             adjacency=self.edge_types.matrix(name), name=f"{self.name}: {name}", notes=EdgeNotes()

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from heterophily.data.checks import is_whole, signed
 from heterophily.data.targets import refuse_unusual
-from heterophily.data.wording import count, listed, short
+from heterophily.data.wording import Doubt, count, listed, short
 from heterophily.errors import InputError
 
 NUMBER = re.compile(
@@ -207,8 +207,10 @@ def _without_nulls(
     doubtful = sorted(value for value in values if value.lower() in _DOUBTFUL)
     if doubtful and len(values) > 2:
         remarks.append(
-            f"warning: {place}: {listed(doubtful)} is a class like the others; leave the cells "
-            "empty if it means that the label is not known"
+            Doubt(
+                f"{place}: {listed(doubtful)} is a class like the others; leave the cells "
+                "empty if it means that the label is not known"
+            )
         )
     return values, codes, tuple(remarks)
 
@@ -223,6 +225,8 @@ def _alike_but_for_case(names: Sequence[str], place: str) -> tuple[str, ...]:
     told = "; ".join(" and ".join(short(name) for name in group) for group in groups[:3])
     more = f"; ... ({len(groups)} such groups)" if len(groups) > 3 else ""
     return (
-        f"warning: {place}: classes that differ in upper and lower case alone: {told}{more}; write "
-        "them alike if they are one class",
+        Doubt(
+            f"{place}: classes that differ in upper and lower case alone: {told}{more}; write "
+            "them alike if they are one class"
+        ),
     )

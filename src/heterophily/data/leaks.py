@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from heterophily.data.wording import count, listed
+from heterophily.data.wording import Doubt, count, listed
 
 SUPPORT = 20
 """A class counts when it has so many labelled nodes; two such classes are needed."""
@@ -52,7 +52,7 @@ def leak_remarks(
     --------
     >>> labels = np.arange(60) % 2
     >>> leak_remarks(np.stack([np.arange(60), 3 - labels], axis=1), labels)
-    ("warning: feature '1' tells the class of nearly every node by itself; leave it out if it was \
+    ("feature '1' tells the class of nearly every node by itself; leave it out if it was \
 made from the label",)
     """
     if features is None or labels is None:
@@ -71,8 +71,10 @@ def warning(columns: Sequence[Any]) -> tuple[str, ...]:
     )  # fmt: skip
     them, were = ("it", "it was") if len(texts) == 1 else ("them", "they were")
     return (
-        f"warning: {subject} the class of nearly every node by itself; leave {them} out if {were} "
-        "made from the label",
+        Doubt(
+            f"{subject} the class of nearly every node by itself; leave {them} out if {were} "
+            "made from the label"
+        ),
     )
 
 

@@ -11,12 +11,14 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 
+from heterophily.data.remedies import Remedy
 from heterophily.errors import InputError, MemoryLimitError
 
 VARIABLE = "HETEROPHILY_MEMORY"
 SHARE = 0.8  # of what the machine has free
+SMALLEST_ON_DISK = 128 * 2**20  # buffers and libraries of the ways that stream a graph
 BOMB_BYTES, BOMB_RATIO = 64 * 2**20, 200  # beyond this size, no more than this ratio
-_SMALL = 64 * 2**20  # below it, nobody is asked
+_SMALL = 64 * 2**20  # below it, the machine is not asked; a limit that somebody named holds
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 _LIMIT: ContextVar[int | None] = ContextVar("memory limit", default=None)
 
@@ -30,7 +32,7 @@ def memory_limit(size: int | str | None) -> Iterator[None]:
     ...     Graph.from_edges([0], [1], num_nodes=10**9)
     Traceback (most recent call last):
     heterophily.errors.MemoryLimitError: a graph of 1,000,000,000 nodes and 1 edges needs about \
-22.4 GB of memory, the limit is 0.1 GB; use a smaller graph, or raise the limit: --memory 23GB
+22.4 GB of memory, the limit is 100.0 MB; use a smaller graph, or raise the limit: --memory 23GB
     """
     token = _LIMIT.set(None if size is None else as_bytes(size))
     try:
@@ -57,15 +59,36 @@ def as_bytes(size: int | str) -> int:
 
 def limit() -> int:
     """Return the limit in bytes: of this block, of the environment, or most of what is free."""
+    chosen = _chosen()
+    return int(SHARE * _free()) if chosen is None else chosen
+
+
+def room_on_disk(size: int | str | None = None) -> int:
+    """Return the bytes that work on disk may take; refuse a limit in which it cannot be done.
+
+    >>> room_on_disk("1KB")
+    Traceback (most recent call last):
+    heterophily.errors.MemoryLimitError: work on disk needs at least 128.0 MB of memory, the limit \
+is 1.0 KB; raise the limit: --memory 128MB
+    """
+    room = limit() if size is None else as_bytes(size)
+    if room < SMALLEST_ON_DISK:
+        raise MemoryLimitError(
+            f"work on disk needs at least {in_units(SMALLEST_ON_DISK)} of memory, the limit is "
+            f"{in_units(room)}; {Remedy('raise-memory', (('size', '128MB'),))}"
+        )
+    return room
+
+
+def _chosen() -> int | None:
+    """Return the limit that somebody named, of this block or of the environment."""
     chosen = _LIMIT.get()
-    if chosen is not None:
-        return chosen
-    if given := os.environ.get(VARIABLE):
+    if chosen is None and (given := os.environ.get(VARIABLE)):
         try:
             return as_bytes(given)
         except InputError as error:
             raise InputError(f"{VARIABLE} {error}") from None
-    return int(SHARE * _free())
+    return chosen
 
 
 def _free() -> float:
@@ -103,13 +126,36 @@ def _own_room() -> float:
 
 def need(size: int, what: str) -> None:
     """Refuse what would take more memory than the limit, before it is allocated."""
-    if size <= _SMALL or size <= (most := limit()):
+    most = _chosen()
+    if most is None and size > _SMALL:
+        most = limit()
+    if most is None or size <= most:
         return
-    gigabytes = size / 2**30
     raise MemoryLimitError(
-        f"{what} needs about {gigabytes:,.1f} GB of memory, the limit is {most / 2**30:,.1f} GB; "
-        f"use a smaller graph, or raise the limit: --memory {int(gigabytes) + 1}GB"
+        f"{what} needs about {in_units(size)} of memory, the limit is {in_units(most)}; "
+        f"use a smaller graph, or {Remedy('raise-memory', (('size', _enough(size)),))}"
     )
+
+
+def in_units(size: float) -> str:
+    """Return a number of bytes as people read it.
+
+    >>> in_units(1536), in_units(3 * 2**30)
+    ('1.5 KB', '3.0 GB')
+    """
+    unit, scale = _unit_of(size)
+    return f"{size / scale:,.1f} {unit}B"
+
+
+def _enough(size: int) -> str:
+    """Return the next round size above a number of bytes, as ``as_bytes`` reads it."""
+    unit, scale = _unit_of(size)
+    return f"{size // scale + 1}{unit}B"
+
+
+def _unit_of(size: float) -> tuple[str, int]:
+    fitting = [(unit, scale) for unit, scale in _UNITS.items() if unit and scale <= size]
+    return fitting[-1] if fitting else ("K", _UNITS["K"])
 
 
 def release() -> None:

@@ -10,11 +10,10 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
+from heterophily.data.wording import Doubt
+
 if TYPE_CHECKING:
     from heterophily.data.graph import Graph
-
-
-_WARNING = "warning: "
 
 
 def _count(number: int, singular: str, plural: str | None = None) -> str:
@@ -138,14 +137,12 @@ class GraphReport:
             told.append(f"{_count(self.self_loops_removed, 'self loop')} removed")
         elif self.self_loops_found:
             told.append(f"{_count(self.self_loops_found, 'self loop')} kept")
-        return (*told, *(text for text in self.remarks if not text.startswith(_WARNING)))
+        return (*told, *(text for text in self.remarks if not isinstance(text, Doubt)))
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What looks wrong in the data, one sentence each."""
-        return tuple(
-            text.removeprefix(_WARNING) for text in self.remarks if text.startswith(_WARNING)
-        )
+        return tuple(text for text in self.remarks if isinstance(text, Doubt))
 
     @property
     def found(self) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from heterophily.data.options import KIND_NAMES, OPTIONS
+from heterophily.data.remedies import remedy
 from heterophily.errors import DataNotFoundError, InputError, lookup
 
 if TYPE_CHECKING:
@@ -104,7 +105,9 @@ class GraphSource:
             object.__setattr__(self, "edges", self.graph)
             object.__setattr__(self, "graph", None)
         if self.graph is None and self.edges is None and self.nodes is not None:
-            raise InputError(f"--nodes {self.nodes} needs --edges: the table of edges")
+            raise InputError(
+                f"the table of nodes {self.nodes} needs one of edges: {remedy('send-edges')}"
+            )
         if (self.graph is None) == (self.edges is None):
             raise InputError(
                 "name one graph: either GRAPH (a name or a file) or --edges, with --nodes"
@@ -267,7 +270,7 @@ def _open_dataset(source: GraphSource, options: dict[str, Any]) -> Graph:
     if Path(name).exists() and name not in DATASETS:
         raise InputError(
             f"{name}: unknown kind of graph file; readable are {', '.join(sorted(FILE_KINDS))} "
-            "and tables (--edges, --nodes)"
+            f"and {remedy('tables')}"
         )
     dataset = lookup(DATASETS, "dataset or graph file", name)
     return load(dataset.name, data_folder=source.data_folder, offline=source.offline, **options)

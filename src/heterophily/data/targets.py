@@ -14,6 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from heterophily.data.remedies import remedy
 from heterophily.data.wording import short
 from heterophily.errors import InputError
 
@@ -66,7 +67,7 @@ labels_are_classes=True takes each cell as a class
         raise InputError(
             f"{place}: {short(example)} holds several labels joined by {separator!r}; a node has "
             "one class: keep one label per cell, or predict one of them as yes/no (e.g. "
-            f"{short(part)}: yes or no); labels_are_classes=True takes each cell as a class"
+            f"{short(part)}: yes or no){remedy('or-take-cells')}"
         )
     labelled = int(counts.sum())
     held = f"{len(values):,} different values for {labelled:,} labelled nodes"
@@ -75,13 +76,12 @@ labels_are_classes=True takes each cell as a class
         raise InputError(
             f"{place}: {held}, such as {example}, are numbers on a scale, no classes; put them "
             "into bins first (e.g. low, middle, high, split at two thresholds) or name another "
-            "label column; labels_are_classes=True takes each value as a class"
+            f"label column{remedy('or-take-values')}"
         )
     if labelled >= ENOUGH_NODES and labelled < NODES_PER_ID * len(values):
         raise InputError(
             f"{place}: {held}, such as {example}: nearly every node has a label of its own, as "
-            "with ids or names; name a label column whose values repeat; labels_are_classes=True "
-            "takes each value as a class"
+            f"with ids or names; name a label column whose values repeat{remedy('or-take-values')}"
         )
 
 

@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 
+class Doubt(str):
+    """A remark that says what looks wrong in the data; other remarks say what was done."""
+
+    __slots__ = ()
+
+
 def short(value: object, limit: int = 40) -> str:
     """Quote a value for a message, cut if it is long.
 

@@ -14,6 +14,7 @@ from heterophily.data.atomic import write_text
 from heterophily.data.datasets import DATASETS
 from heterophily.data.graph import Graph
 from heterophily.data.interchange import GraphLike, as_graph
+from heterophily.data.remedies import remedy
 from heterophily.data.report import GraphReport
 from heterophily.diagnosis.edge_types import TypeSignal, type_remark, type_signals
 from heterophily.diagnosis.probe import probe_sources
@@ -178,8 +179,8 @@ def _check(graph: Graph) -> None:
     present = np.unique(graph.labels[graph.is_labelled])
     if present.size == 0:
         raise InputError(
-            f"{graph.name!r} has no labelled node, so there is nothing to diagnose; name the "
-            "label column with --label, or pass labels="
+            f"{graph.name!r} has no labelled node, so there is nothing to diagnose; "
+            f"{remedy('name-label')}"
         )
     if present.size == 1:
         raise InputError(

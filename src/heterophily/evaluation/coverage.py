@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from heterophily.data.remedies import remedy
 from heterophily.data.splits import PARTS, SMALLEST_CLASS, SplitBatch
 
 _SHOWN = 3  # classes that a remark names
@@ -82,10 +83,11 @@ def gap_remarks(
         worst = max(gap.splits for gap in missing)
         names = [f"{class_names[g.class_number]!r} ({g.labelled} labelled)" for g in missing]
         word = "training" if part == "train" else part
-        remedy = "" if rule == "random" else "; --splits random draws every class into each part"
+        advice = f"; {remedy('random-splits')}: they have every class in each part"
+        advice = "" if rule == "random" else advice
         remarks.append(
             f"the {rule} splits leave class {_listed(names)} without {word} nodes in {worst} of "
-            f"{missing[0].of_splits} splits: {_FOLLOWS[part]}{remedy}"
+            f"{missing[0].of_splits} splits: {_FOLLOWS[part]}{advice}"
         )
     return tuple(remarks)
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heterophily.data.graph import Graph
+from heterophily.data.remedies import remedy
 from heterophily.data.splits import Split
 from heterophily.evaluation.baselines import Baseline
 from heterophily.evaluation.intervals import (
@@ -251,8 +252,8 @@ def undefined_remarks(
     return (
         f"{' and '.join(names)} cannot be computed: the test nodes of {len(single)} of "
         f"{len(truth)} splits are all of class {classes}, so accuracy, balanced accuracy and "
-        "macro F1 say nothing about the other classes either; use --splits random, which tests "
-        "every class, or label more nodes",
+        f"macro F1 say nothing about the other classes either; {remedy('random-splits')}, which "
+        "test every class, or label more nodes",
     )
 
 

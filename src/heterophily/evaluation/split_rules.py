@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heterophily.data.graph import Graph
+from heterophily.data.remedies import remedy
 from heterophily.data.splits import DRAWS, Split, SplitBatch, random_splits
 from heterophily.errors import InputError, lookup
 from heterophily.evaluation.coverage import gap_remarks
@@ -95,7 +96,7 @@ def splits_of(
         return graph.splits
     if rule == "public" and dataset is not None:
         return _public(dataset, data_folder, offline)
-    raise InputError(f"{graph.name} has no {rule} splits; use --splits random")
+    raise InputError(f"{graph.name} has no {rule} splits; {remedy('random-splits')}")
 
 
 MOST_REPEATS = 100_000
@@ -126,7 +127,7 @@ def _public(graph: str, data_folder: str | Path | None, offline: bool) -> SplitB
     if graph in DATASETS:
         found = split_sets(graph, data_folder=data_folder, offline=offline)
     if "public" not in found:
-        raise InputError(f"{graph} has no public split; use --splits random or fixed")
+        raise InputError(f"{graph} has no public split; {remedy('random-splits')}")
     return found["public"]
 
 
@@ -139,5 +140,5 @@ def split_remarks(graph: Graph, splits: SplitBatch, rule: str) -> tuple[str, ...
     """Say which classes the splits leave out, and that the graph has splits of its own."""
     remarks = gap_remarks(graph.labels, splits, graph.class_names, rule)
     if rule == "random" and graph.splits is not None:
-        return (*remarks, "the graph has splits of its own; --splits fixed uses them")
+        return (*remarks, f"the graph has splits of its own; {remedy('fixed-splits')}")
     return remarks

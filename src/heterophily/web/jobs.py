@@ -8,6 +8,7 @@ import re
 import threading
 import time
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import NoneType
@@ -23,6 +24,7 @@ from heterophily.web.settings import WebSettings
 FINAL = ("done", "failed", "stopped")
 STATES = ("waiting", "running", *FINAL)
 GRACE_SECONDS = 1.5  # after which a job that was asked to stop is ended
+QUICK_SECONDS = 2.0  # after which reading makes way for the files of others
 JOBS_PER_WORKER = 20
 MAX_IDLE = 2
 MAX_IMPORTS = 4
@@ -149,9 +151,7 @@ class Jobs:
                 self._finish(job, "stopped", {})
             elif job.worker is not None:
                 job.worker.send({"stop": job.id})
-                timer = threading.Timer(GRACE_SECONDS, self._end_by_force, (job, job.starts))
-                timer.daemon = True
-                timer.start()
+                _after(GRACE_SECONDS, self._end_by_force, job)
         return job
 
     def resume(self, name: str) -> PageJob:
@@ -254,13 +254,11 @@ class Jobs:
             request = {**job.request, **self._places(job)}
             message: dict[str, Any] = {"job": job.id, "kind": job.kind, "request": request}
             seconds, message["memory"] = KINDS[job.kind].limits(self.settings)
-            timer = threading.Timer(seconds, self._end_over_time, (job, job.starts))
-            timer.daemon = True
-            timer.start()
-            job.timer = timer
+            job.timer = _after(seconds, self._end_over_time, job)
             worker.send(message)
             if KINDS[job.kind].is_reading:  # the next upload must not wait for this one
                 self.warm_up()
+                _after(QUICK_SECONDS, self._make_way, job)
 
     def _places(self, job: PageJob) -> dict[str, str | None]:
         """Return where a job reads and writes: never part of what a client sent or is told."""
@@ -303,6 +301,12 @@ class Jobs:
                 self._finish(job, "stopped", {})
                 self._dispatch()
 
+    def _make_way(self, job: PageJob, start: int) -> None:
+        """Let the files of others be read first while a job takes long."""
+        with self._lock:
+            if job.worker is not None and job.starts == start:
+                job.worker.make_way()
+
     def _end_over_time(self, job: PageJob, start: int) -> None:
         """End the process of a job that reached its time limit."""
         with self._lock:
@@ -319,7 +323,8 @@ class Jobs:
 
     def _retire(self, worker: WorkerProcess) -> None:
         """Keep a worker for the next job, unless it served long or enough of them wait."""
-        if len(self._idle) < MAX_IDLE and worker.jobs < JOBS_PER_WORKER and not self.is_closed:
+        is_fresh = worker.jobs < JOBS_PER_WORKER and not worker.makes_way
+        if len(self._idle) < MAX_IDLE and is_fresh and not self.is_closed:
             self._idle.append(worker)
         else:
             worker.kill()
@@ -349,6 +354,14 @@ class Jobs:
                 (job.folder / "events.jsonl").open("a", encoding="utf-8") as stream,
             ):
                 stream.write(json.dumps([event, data]) + "\n")
+
+
+def _after(seconds: float, act: Callable[[PageJob, int], None], job: PageJob) -> threading.Timer:
+    """Act on a job some time from now; ``act`` is told which start of the job was meant."""
+    timer = threading.Timer(seconds, act, (job, job.starts))
+    timer.daemon = True
+    timer.start()
+    return timer
 
 
 def _read_job(name: str, folder: Path) -> PageJob | None:

@@ -20,6 +20,7 @@ Listener = Callable[["WorkerProcess", dict[str, Any] | None], None]
 """Called with each message of a worker; None when it ended."""
 
 MODULE = "heterophily.web.worker"
+MAKES_WAY = 15  # nice value
 
 
 class WorkerProcess:
@@ -41,6 +42,7 @@ class WorkerProcess:
         self._thread = threading.Thread(target=self._listen, daemon=True)
         self._thread.start()
         self.jobs = 0
+        self.makes_way = False
 
     @property
     def pid(self) -> int:
@@ -53,6 +55,13 @@ class WorkerProcess:
         with contextlib.suppress(OSError, ValueError):
             self._process.stdin.write(json.dumps(message).encode() + b"\n")
             self._process.stdin.flush()
+
+    def make_way(self) -> None:
+        """Let other processes have the cores first; it lasts until the end of the worker."""
+        self.makes_way = True
+        if hasattr(os, "setpriority"):  # not on Windows
+            with contextlib.suppress(ProcessLookupError):
+                os.setpriority(os.PRIO_PGRP, self.pid, MAKES_WAY)  # all threads of its session
 
     def kill(self) -> None:
         """End it at once."""

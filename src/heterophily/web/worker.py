@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from heterophily.data.memory import memory_limit
+from heterophily.data.remedies import speaking
 from heterophily.errors import OUT_OF_MEMORY, HeterophilyError, is_out_of_memory
-from heterophily.web.wording import in_page_words
+from heterophily.web.wording import PAGE_WORDS
 
 IDLE_SECONDS = 0.2  # after which a new worker loads what training needs
 
@@ -62,9 +63,9 @@ def finite(value: Any) -> Any:
 
 
 def sentence_of(error: BaseException) -> str:
-    """Return an error as one sentence in the words of the page."""
+    """Return an error as one sentence."""
     if isinstance(error, HeterophilyError):
-        return in_page_words(" ".join(str(error).split()))
+        return " ".join(str(error).split())
     if is_out_of_memory(error):
         return OUT_OF_MEMORY
     if isinstance(error, OSError):
@@ -138,7 +139,7 @@ def main() -> None:
             continue
         is_stopped = partial(stopped.__contains__, message["job"])
         context = Context(send, is_stopped)
-        with memory_limited(message.get("memory")):
+        with memory_limited(message.get("memory")), speaking(PAGE_WORDS):
             state, result = perform(TASKS[message["kind"]], message["request"], context)
         os.chdir(home)  # the folder of the task may be removed as soon as it ended
         send("end", {"state": state, "result": result})

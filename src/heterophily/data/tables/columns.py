@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from heterophily.data.labels import NUMBER
+from heterophily.data.remedies import remedy
 from heterophily.data.tables.table import NamedColumns, require_column
 from heterophily.data.wording import short
 from heterophily.errors import InputError
@@ -44,7 +45,7 @@ IDS = ("id", "node", "node_id", "nodeid")
 LABELS = ("label", "y", "class")
 _UNNAMED = re.compile(r"\s*|Unnamed: \d+")  # row numbers, as pandas saves them
 SPLIT = re.compile(r"split(_\d+)?")
-_NO_HEADER = "pass has_header=False (--no-header) if the first line is data"
+_NO_HEADER = remedy("first-line-is-data")
 
 
 @dataclass(frozen=True)
@@ -111,8 +112,8 @@ def edge_columns(
     name = table.path.name
     if len(table.columns) < 2:
         raise InputError(
-            f"{name} has one column {_listed(table.columns)}; an edge table needs two id columns "
-            "(or pass the delimiter that separates them)"
+            f"{name} has one column {_listed(table.columns)}; an edge table needs two id columns"
+            f"{remedy('or-delimiter')}"
         )
     by_position = False
     if source is None and target is None:
@@ -122,7 +123,7 @@ def edge_columns(
         if by_position:
             _refuse_numeric_header(table, (source, target))
     elif source is None or target is None:
-        raise InputError(f"{name}: pass both source= and target=, or neither")
+        raise InputError(f"{name}: {remedy('name-both-ends')}")
     require_column(table, source, "source")
     require_column(table, target, "target")
     if source == target:
@@ -176,7 +177,8 @@ def node_columns(
             if _known_ends(table) is not None:
                 raise InputError(
                     f"{name} looks like an edge table (columns {_listed(table.columns)}); "
-                    "the edge table comes first, the node table second, or pass node_id="
+                    "the edge table comes first, the node table second, or "
+                    f"{remedy('name-id')}"
                 )
             by_position = True
             others = (label, split, *ignore, *(features or ()))

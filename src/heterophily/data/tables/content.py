@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from heterophily.data.remedies import remedy
 from heterophily.data.tables.columns import EdgeColumns
 from heterophily.data.tables.table import Head, Table
 from heterophily.data.wording import listed, short
@@ -106,10 +107,9 @@ def choose_ends(
     no_other = all(shares[name] == 0 for name in head if name not in good)
     if columns.by_position and len(good) == 1 and no_other:
         raise InputError(
-            f"{table.path.name}: only column {short(good[0])} holds ids of {node_name}; name the "
-            "other end of an edge with source= and target= (--source, --target), and add its "
-            f"ids to {node_name}, or pass unknown_ends='add' (--unknown-ends add); columns: "
-            f"{listed(table.columns)}"
+            f"{table.path.name}: only column {short(good[0])} holds ids of {node_name}; "
+            f"{remedy('name-ends')}, and add the ids of both to {node_name}"
+            f"{remedy('or-add-unknown')}; columns: {listed(table.columns)}"
         )
     if len(good) < 2 or tuple(good) == chosen:
         return columns
@@ -121,8 +121,8 @@ def choose_ends(
 
 def _ambiguous(table: Table, names: Sequence[str], node_name: str) -> InputError:
     return InputError(
-        f"{table.path.name}: columns {listed(list(names))} all hold ids of {node_name}; say which "
-        "two are the ends of an edge with source= and target= (--source, --target)"
+        f"{table.path.name}: columns {listed(list(names))} all hold ids of {node_name}; "
+        f"{remedy('name-ends')}"
     )
 
 
@@ -155,7 +155,7 @@ def find_id_column(
             found.append(name)
     if len(found) > 1:
         raise InputError(
-            f"{table.path.name}: columns {listed(found)} could all be the id of the nodes; say "
-            "which with node_id= (--id)"
+            f"{table.path.name}: columns {listed(found)} could all be the id of the nodes; "
+            f"{remedy('name-id')}"
         )
     return found[0] if found else None

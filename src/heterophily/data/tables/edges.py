@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from heterophily.data.edge_types import EMPTY, MOST
+from heterophily.data.remedies import remedy
 from heterophily.data.tables.columns import EdgeColumns
 from heterophily.data.tables.ids import check_ids
 from heterophily.data.tables.table import Table, also, place
@@ -20,7 +21,6 @@ from heterophily.data.wording import short
 from heterophily.errors import InputError
 
 _WHOLE = re.compile(r"-?\d+(?:\.0+)?")
-_EMPTY_WEIGHT = "empty cell; give every edge a weight, or leave the column out (ignore=, --ignore)"
 _HEADER_HINT = "; if it is a second header line, remove it"
 
 
@@ -103,8 +103,8 @@ def refuse_unknown(
         raise InputError(
             f"{table.path.name}, {place(table, row)}, column "
             f"{short((chosen.source, chosen.target)[side])}: node "
-            f"{short(ends[side][row].as_py())} is not in {node_table.path.name}; add it there, or "
-            "choose what becomes of such edges with unknown_ends= (--unknown-ends add or drop)"
+            f"{short(ends[side][row].as_py())} is not in {node_table.path.name}; add it there"
+            f"{remedy('or-choose-unknown')}"
             f"{_HEADER_HINT if rows.tolist() == [0] else also(table, rows[1:])}"
         )
 
@@ -131,13 +131,15 @@ def _are_whole(column: Any) -> bool:
 def _read_weights(table: Table, name: str, found: dict[str, Any]) -> NDArray[np.float64]:
     column = found.pop(name)
     weights: NDArray[np.float64] = column.to_numpy()
-    rows, fault = np.flatnonzero(np.isnan(weights)), _EMPTY_WEIGHT
+    rows = np.flatnonzero(np.isnan(weights))
+    leave_out = remedy("leave-out", column=name)
+    fault = f"empty cell; give every edge a weight, or {leave_out}"
     if not column.null_count:
         rows = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
         if rows.size:
             fault = (
                 f"weight {weights[rows[0]]}; weights are finite, not negative: correct it, or "
-                f"leave the column out with ignore=[{name!r}] (--ignore)"
+                f"{leave_out}"
             )
     if rows.size:
         raise InputError(
@@ -154,5 +156,5 @@ def refuse_id_as_header(table: Table, names: Sequence[str], ids: Sequence[Any]) 
         if table.has_header and any(pc.index(column, name).as_py() >= 0 for column in texts):
             raise InputError(
                 f"{table.path.name}, line 1: the column name {short(name)} is also a node id; "
-                "pass has_header=False (--no-header) if the first line is data, or name the columns"
+                f"{remedy('first-line-is-data')}, or name the columns"
             )

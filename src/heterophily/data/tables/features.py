@@ -15,6 +15,7 @@ from heterophily.data.encode.date_column import DateColumn
 from heterophily.data.encode.dates import spelling_remark
 from heterophily.data.encode.encoder import Encoder
 from heterophily.data.leaks import warning
+from heterophily.data.remedies import remedy
 from heterophily.data.tables.nodes import cell
 from heterophily.data.tables.table import Table, first_null
 from heterophily.data.wording import count, short
@@ -113,7 +114,7 @@ def plain_features(table: Table, found: dict[str, Any]) -> sp.csr_array | NDArra
         if row is not None:
             raise InputError(
                 f"{cell(table, column, row)}: empty cell; every node needs a number here, or "
-                f"leave the column out with ignore=[{column!r}]"
+                f"{remedy('leave-out', column=column)}"
             )
         values = found.pop(column).to_numpy()
         bad = np.flatnonzero(~np.isfinite(values))

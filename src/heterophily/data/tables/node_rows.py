@@ -8,6 +8,7 @@ from typing import Any
 
 from heterophily.data.encode.encoder import Encoder
 from heterophily.data.leaks import leak_remarks
+from heterophily.data.remedies import remedy
 from heterophily.data.tables.columns import EdgeColumns, NodeColumns, node_columns
 from heterophily.data.tables.content import find_id_column, has_two_ends, shares_of_ids
 from heterophily.data.tables.features import encoded_features, plain_features
@@ -95,7 +96,7 @@ def _read(table: Table, columns: NodeColumns, options: NodeOptions) -> dict[str,
         numbers=() if options.encode else columns.features,
         cells=columns.features if options.encode else (),
         words=[*columns.splits] + ([] if columns.label is None else [columns.label]),
-        advice="features are numbers: correct it, or leave the column out (ignore=, --ignore)",
+        advice=f"features are numbers: correct it, or {remedy('leave-that-out')}",
     )
 
 

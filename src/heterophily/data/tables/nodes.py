@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from heterophily.data.labels import encode_words
+from heterophily.data.remedies import remedy
 from heterophily.data.splits import PARTS, Split, SplitBatch
 from heterophily.data.tables.table import Table, place
 from heterophily.data.wording import short
@@ -44,7 +45,7 @@ def read_labels(
     if not values:
         raise InputError(
             f"{table.path.name}, column {short(column)}: no node has a label; fill in the labels, "
-            f"or leave the column out with ignore=[{column!r}]"
+            f"or {remedy('leave-out', column=column)}"
         )
     labels, names, remarks = encode_words(
         values,
@@ -79,7 +80,7 @@ def read_splits(table: Table, columns: Sequence[str], found: dict[str, Any]) -> 
             if not (parts == part).any():
                 raise InputError(
                     f"{table.path.name}, column {short(column)}: no node is in the {name} set; "
-                    f"a split needs all three, or leave the column out with ignore=[{column!r}]"
+                    f"a split needs all three, or {remedy('leave-out', column=column)}"
                 )
         splits.append(Split(*(parts == part for part in range(3))))
     return SplitBatch.stack(splits) if splits else None

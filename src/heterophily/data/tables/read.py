@@ -13,6 +13,7 @@ from heterophily.data.edge_types import typed_adjacency
 from heterophily.data.encode.encoder import Encoder
 from heterophily.data.graph import Graph
 from heterophily.data.memory import release
+from heterophily.data.remedies import remedy
 from heterophily.data.tables.columns import edge_columns
 from heterophily.data.tables.content import choose_ends
 from heterophily.data.tables.edges import (
@@ -241,4 +242,4 @@ def _refuse_node_options(*options: object) -> None:
     names = ("node_id", "label", "features", "ignore", "split")
     for name, value in zip(names, options, strict=True):
         if value:
-            raise InputError(f"{name}={value!r} is about the node table: pass nodes= (--nodes) too")
+            raise InputError(f"{name}={value!r} is about the node table: {remedy('send-nodes')}")

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from heterophily.data.remedies import remedy
 from heterophily.data.tables.locate import SHOWN
 from heterophily.data.wording import short
 from heterophily.errors import InputError
@@ -129,8 +130,8 @@ def check_columns(table: Table) -> None:
     for column in table.columns:
         if column in seen:
             raise InputError(
-                f"{table.path.name}: two columns are called {short(column)}; rename one (if the "
-                "first line is data and no header, pass has_header=False or --no-header)"
+                f"{table.path.name}: two columns are called {short(column)}; rename one, or "
+                f"{remedy('first-line-is-data')}"
             )
         seen.add(column)
 

@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from heterophily.data.encode.dates import formats_of
 from heterophily.data.labels import NUMBER
+from heterophily.data.remedies import remedy
 from heterophily.data.tables.columns import EdgeColumns
 from heterophily.data.tables.content import counts_rows
 from heterophily.data.tables.end_labels import label_stem
@@ -54,7 +55,7 @@ def edge_remark(
         if first != second and (stem := label_stem(columns, first, second))
     ]
     for first, second, stem in pairs[:1] if labels is None else []:
-        remark += f"; label={stem!r} (--label) takes {first!r} and {second!r} as labels of the ends"
+        remark += f"; {remedy('use-as-labels', stem=stem, first=first, second=second)}"
         unused = [name for name in unused if name not in (first, second)]
     if unused:
         told = [_described(name, head.get(name, []), columns) for name in unused[:_SHOWN]]
@@ -74,9 +75,8 @@ def refuse_odd_ends(table: Table, columns: EdgeColumns, head: Head) -> None:
         if has_fractions or (cells and _are_dates(cells[:100])):
             what = "fractions" if has_fractions else "points in time"
             raise InputError(
-                f"{table.path.name}: column {short(name)} holds {what}, no ids; say which columns "
-                f"are the ends of an edge with source= and target= (--source, --target); columns: "
-                f"{listed(table.columns)}"
+                f"{table.path.name}: column {short(name)} holds {what}, no ids; "
+                f"{remedy('name-ends')}; columns: {listed(table.columns)}"
             )
 
 
@@ -93,12 +93,12 @@ def _described(name: str, cells: Sequence[str | None], columns: EdgeColumns) -> 
         return f"{name!r} (row numbers)"
     if found and all(NUMBER.fullmatch(cell) for cell in found):
         can_weigh = columns.weight is None and not any(cell.startswith("-") for cell in found)
-        offer = f"; weight={name!r} (--weight) uses them as weights" if can_weigh else ""
+        offer = f"; {remedy('use-as-weights', column=name)}" if can_weigh else ""
         return f"{name!r} (numbers{offer})"
     is_type = 1 < len(words) <= min(MOST_TYPES, len(found) // ROWS_PER_TYPE)
     if is_type and columns.edge_type is None:
         return (
             f"{name!r} (types of edges, here taken together: {listed(words, 8)}; "
-            f"edge_type={name!r} (--edge-type) keeps them apart)"
+            f"{remedy('use-as-types', column=name)})"
         )
     return repr(name)

@@ -15,7 +15,7 @@ from heterophily.data.disk.convert.edge_batches import BATCH, EdgeTable
 from heterophily.data.disk.convert.ids import NodeIds, read_node_ids
 from heterophily.data.disk.convert.nodes import read_classes, table_of
 from heterophily.data.disk.convert.runs import Tell, ahead
-from heterophily.data.memory import as_bytes, limit
+from heterophily.data.memory import room_on_disk
 from heterophily.data.tables.columns import edge_columns, node_columns
 from heterophily.data.wording import short
 from heterophily.errors import InputError
@@ -90,7 +90,7 @@ def table_statistics(
     )
     if columns.label is None:
         raise InputError(f"{node_file.path.name} has no column of labels; name it with --label")
-    most = limit() if memory is None else as_bytes(memory)
+    most = room_on_disk(memory)
     _need_library(table)
     tell = tell or (lambda *_: None)
     tell("node ids", 0, 1)

@@ -14,7 +14,6 @@ from heterophily.data.source import GraphSource
 from heterophily.diagnosis.diagnose import safe_name
 from heterophily.errors import lookup
 from heterophily.web.uploads import check_unpacked
-from heterophily.web.wording import in_page_words
 from heterophily.web.worker import Context
 
 GRAPH_FILE = "graph-read.npz"
@@ -35,15 +34,9 @@ def import_graph(request: Mapping[str, Any], context: Context) -> dict[str, Any]
     return {
         "name": graph.name,
         "headline": report.headline,
-        "report": _in_page_words(report.to_dict()),
+        "report": report.to_dict(),
         "splits": ["random", *(["fixed"] if graph.splits is not None else [])],
     }
-
-
-def _in_page_words(report: dict[str, Any]) -> dict[str, Any]:
-    """Return a report whose remarks speak of the lists of the page."""
-    told = {key: [in_page_words(text) for text in report[key]] for key in ("done", "remarks")}
-    return {**report, **told}
 
 
 def _read(request: Mapping[str, Any]) -> Graph:

@@ -19,12 +19,11 @@ from heterophily.data.disk.convert.workspace import Workspace
 from heterophily.data.disk.graph import DiskGraph
 from heterophily.data.disk.manifest import Manifest, PartEntry, write_manifest
 from heterophily.data.folders import sync_folder
-from heterophily.data.memory import as_bytes, limit
+from heterophily.data.memory import room_on_disk
 from heterophily.data.tables.columns import NodeColumns, edge_columns, node_columns
 from heterophily.errors import InputError
 from heterophily.native.buckets import Buckets, Ways
 
-_SMALLEST = 128 * 2**20
 _WAYS: dict[bool, dict[str, Ways]] = {
     False: {"out": "both"},
     True: {"out": "forward", "in": "backward"},
@@ -106,9 +105,7 @@ def convert_tables(
     >>> convert_tables(folder / "e.csv", folder / "n.csv", folder / "g.disk")
     DiskGraph('g', nodes=3, edges=2, features=1, classes=2)
     """
-    bytes_ = limit() if memory is None else as_bytes(memory)
-    if bytes_ < _SMALLEST:
-        raise InputError(f"memory={memory!r}; a conversion needs at least 128 MB")
+    bytes_ = room_on_disk(memory)
     if dtype not in ("float32", "bfloat16"):
         raise InputError(f"dtype={dtype!r}; known: float32, bfloat16")
     workers = threads or os.cpu_count() or 1
