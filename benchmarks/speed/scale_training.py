@@ -1,31 +1,34 @@
 """Training beyond memory: accuracy beside full batches, one large run end to end, the sampler.
 
     python benchmarks/speed/scale_training.py accuracy [--graphs squirrel minesweeper] [--quick]
-    python benchmarks/speed/scale_training.py end-to-end [--edges 1e8] [--model acm-sgc-1] [--quick]
+    python benchmarks/speed/scale_training.py end-to-end [--edges 1e8] [--quick]
     python benchmarks/speed/scale_training.py sampler [--edges 1e7] [--quick]
 
 ``accuracy`` trains the same model with the same settings, splits and seeds in full batches and by
-mini-batches; every run is kept in ``--store``, so that a second call goes on. ``end-to-end`` writes
-a random graph as a folder, then runs ``heterophily train`` and ``heterophily predict`` on it in
-processes of their own and prints their time and peak memory. ``sampler`` draws neighbourhoods of
-1,024 nodes, 10 and 10 neighbours, beside a sampler in NumPy.
+mini-batches; every run is kept in ``--store``, so that a second call goes on. ``end-to-end`` draws
+the tables of a random graph, runs ``heterophily convert``, ``train`` and ``predict`` in processes of
+their own, and beside them a training with a plain PyTorch loader; it prints time and peak memory of
+each. ``sampler`` draws neighbourhoods of 1,024 nodes, 10 and 10 neighbours, beside a sampler in NumPy.
 """
 
 from __future__ import annotations
 
 import argparse
-import resource
+import json
+import os
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 from scale_channels import write_graph
 
 from heterophily.channels.rows import parts_of, usable_threads
+from heterophily.data.synthetic.stream import StreamedGraph
 from heterophily.native.sampler import draw_neighbours, renumber
 
 COMMAND = "from heterophily.cli.app import main; import sys; sys.exit(main(sys.argv[1:]))"
@@ -82,40 +85,66 @@ def accuracy(told: argparse.Namespace) -> None:
 
 
 def end_to_end(told: argparse.Namespace) -> None:
-    """Time a training of 20 epochs and an exact prediction, each in a process of its own."""
+    """Time convert, train (channels, 20 epochs) and an exact prediction, each by its command."""
     edges = int(1e5 if told.quick else told.edges)
     place = Path(tempfile.mkdtemp(dir=told.folder))
+    tables = [str(place / "edges.parquet"), str(place / "nodes.parquet")]
+    found: dict[str, object] = {"edges": edges, "nodes": edges // 10, "columns": told.columns}
+    found |= {"model": told.model, "batches": told.batches, "memory": told.memory}
     try:
-        start = time.perf_counter()
-        graph = write_graph(place / "g.disk", edges, edges // 10, told.columns)
-        print(
-            f"{graph.num_nodes:,} nodes, {graph.num_edges:,} edges, {told.columns} columns: ",
-            end="",
-        )
-        print(f"written in {time.perf_counter() - start:.0f} s", flush=True)
-        model, folder = str(place / "model"), str(graph.folder)
-        words = ["train", told.model, folder, "--batches", told.batches, "--max-epochs", "20"]
+        plan = StreamedGraph(edges // 10, edges, homophily=0.3, features=told.columns)
+        plan.write(*tables, threads=usable_threads())
+        graph, model = str(place / "g.disk"), str(place / "model")
+        given = ["--edges", tables[0], "--nodes", tables[1], "--memory", told.memory]
+        found["convert"] = _timed(told, ["convert", *given, "--out", graph])
+        words = ["train", told.model, graph, "--batches", told.batches, "--max-epochs", "20"]
         words += ["--batch-size", "8192", "--out", model, "--store", f"sqlite:///{place}/runs.db"]
-        _timed("train, 20 epochs", words)
+        found["train"] = _timed(told, words)
         table = str(place / "predictions.parquet")
-        _timed("predict, exact", ["predict", model, folder, "--out", table])
+        found["predict"] = _timed(told, ["predict", model, graph, "--out", table])
+        rival_edges = int(min(edges, told.rival_edges))
+        if rival_edges:
+            if rival_edges < edges:
+                plan = replace(plan, num_nodes=rival_edges // 10, num_edges=rival_edges)
+                plan.write(*tables, threads=usable_threads())
+            script = Path(__file__).parent / "yardsticks" / "torch_loader.py"
+            found["torch_loader"] = {"edges": rival_edges} | _run([str(script), *tables], {})
     finally:
         shutil.rmtree(place, ignore_errors=True)
+    line = json.dumps(found)
+    print(line)
+    if told.record is not None:
+        with open(told.record, "a", encoding="utf-8") as stream:
+            stream.write(line + "\n")
 
 
-def _timed(title: str, words: list[str]) -> None:
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+def _timed(told: argparse.Namespace, words: list[str]) -> dict[str, object]:
+    return _run(["-c", COMMAND, *words], {"HETEROPHILY_MEMORY": told.memory})
+
+
+def _run(words: list[str], settings: dict[str, str]) -> dict[str, object]:
+    """Run Python in a process of its own; show what it printed, return what it took."""
     start = time.perf_counter()
-    done = subprocess.run(
-        ["/usr/bin/env", sys.executable, "-c", COMMAND, *words], capture_output=True, text=True
+    child = subprocess.Popen(
+        [sys.executable, *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env={**os.environ, **settings},
     )
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    print(
-        f"{title}: {time.perf_counter() - start:.0f} s, {cpu:.0f} CPU s, peak of all so far "
-        f"{after.ru_maxrss / 2**20:.2f} GB, exit {done.returncode}"
-    )
-    print("  " + (done.stdout + done.stderr).strip().replace("\n", "\n  "), flush=True)
+    assert child.stdout is not None
+    lines = [line.rstrip() for line in child.stdout]
+    _, status, used = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    print("\n".join(f"  {line}" for line in lines), flush=True)
+    if child.returncode:
+        raise SystemExit(f"exit {child.returncode}: {' '.join(words)[:200]}")
+    found: dict[str, object] = {
+        "seconds": round(time.perf_counter() - start),
+        "cpu_seconds": round(used.ru_utime + used.ru_stime),
+        "peak_gb": round(used.ru_maxrss / 2**20, 2),
+    }
+    return found | ({"told": json.loads(lines[-1])} if lines[-1].startswith("{") else {})
 
 
 def numpy_sample(indptr: np.ndarray, indices: np.ndarray, nodes: np.ndarray, fanout: int) -> None:
@@ -134,7 +163,7 @@ def sampler(told: argparse.Namespace) -> None:
     edges = int(1e5 if told.quick else told.edges)
     place = Path(tempfile.mkdtemp(dir=told.folder))
     try:
-        graph = write_graph(place / "g.disk", edges, edges // 10, 16)
+        graph = write_graph(place, edges, 16)
         parts = parts_of(graph)
         indptr, indices = (np.array(graph.parts[0].indptr), np.array(graph.parts[0].indices))
         rng, count = np.random.default_rng(1), 20
@@ -181,6 +210,9 @@ def main() -> int:
     parser.add_argument("--model", default="acm-sgc-1")
     parser.add_argument("--batches", default="channels")
     parser.add_argument("--folder", type=Path, default=None)
+    parser.add_argument("--memory", default="8GB", help="of the commands of end-to-end")
+    parser.add_argument("--rival-edges", type=float, default=2e7, help="0: no PyTorch loader")
+    parser.add_argument("--record", type=Path, default=None, help="add a line to this file")
     parser.add_argument("--quick", action="store_true")
     told = parser.parse_args()
     PARTS[told.part](told)

@@ -3,6 +3,7 @@
     python benchmarks/speed/warehouse.py --nodes 100000 --edges 1000000 --folder FOLDER
     python benchmarks/speed/warehouse.py --engines memory duckdb:// 'spark://local[2]' --record results/warehouse.jsonl
     python benchmarks/speed/warehouse.py --datasets minesweeper tolokers --engines memory duckdb://
+    python benchmarks/speed/warehouse.py --recipes 12 --engines memory duckdb://
 
 Each engine is a process of its own, reads the same Parquet files, counts the metrics and runs the probe on at
 most 10,000 nodes. All must agree on edges, on the nodes that aggregation homophily counts, and on the verdict.
@@ -72,13 +73,28 @@ def write_made(folder: Path, nodes: int, edges: int) -> tuple[Path, Path]:
     return files
 
 
-def write_dataset(folder: Path, name: str) -> tuple[Path, Path]:
+def write_dataset(folder: Path, name: str, graph: object = None) -> tuple[Path, Path]:
     from heterophily import load
     from heterophily.data.tables.write import write_tables
 
     files = folder / f"{name}-edges.parquet", folder / f"{name}-nodes.parquet"
-    write_tables(load(name), *files)
+    write_tables(graph or load(name), *files)
     return files
+
+
+def write_recipes(folder: Path, count: int) -> dict[str, tuple[Path, Path]]:
+    """Write undirected graphs without weights of the suite of verdicts, each of another kind."""
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "science"))
+    from verdict_suite.generate import seeded_sample
+    from verdict_suite.recipes import HALF, RECIPES
+
+    graphs = {}
+    for name, recipe in RECIPES.items():
+        if HALF[name] == "measure" and len(graphs) < count and not recipe.edges.is_directed:
+            graph = seeded_sample(recipe, 0).graph()
+            if not graph.is_weighted:
+                graphs[name] = write_dataset(folder, graph.name, graph)
+    return graphs
 
 
 def measured(engine: str, files: tuple[Path, Path], *, quick: bool) -> dict[str, object]:
@@ -111,6 +127,9 @@ def main() -> None:
     parser.add_argument("--nodes", type=int, default=100_000)
     parser.add_argument("--edges", type=int, default=1_000_000)
     parser.add_argument("--datasets", nargs="*", default=[])
+    parser.add_argument(
+        "--recipes", type=int, default=0, help="generated graphs of this many kinds"
+    )
     parser.add_argument("--engines", nargs="+", default=["memory", "duckdb://", "spark://local[2]"])
     parser.add_argument("--folder", type=Path, help="for the files")
     parser.add_argument("--record", type=Path, help="append records here, one JSON line each")
@@ -121,6 +140,8 @@ def main() -> None:
         graphs = {f"{given.edges:.0e}": write_made(folder, given.nodes, given.edges)}
         if given.datasets:
             graphs = {name: write_dataset(folder, name) for name in given.datasets}
+        if given.recipes:
+            graphs = write_recipes(folder, given.recipes)
         print(
             "| graph | engine | start s | diagnosis s | CPU s | peak GB | verdict | gain | differs |"
         )

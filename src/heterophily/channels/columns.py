@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from heterophily.channels.operator import WIDEST, padded
+from heterophily.channels.operator import WIDEST_IN_MEMORY, padded
 from heterophily.channels.rows import AnyGraph, read_slice
 from heterophily.data.disk.files import from_bfloat16
 from heterophily.data.disk.graph import DiskGraph
@@ -21,7 +21,7 @@ _SPARSE_BELOW = 0.25  # as in layers/feature_scaling.py
 
 
 class FeaturePanels:
-    """Panels of at most 16 columns of X, read row block by row block."""
+    """Panels of columns of X, at most 16 from disk and 64 from memory, read by blocks of rows."""
 
     def __init__(self, graph: AnyGraph) -> None:
         self.graph, self.num_nodes = graph, graph.num_nodes
@@ -34,7 +34,8 @@ class FeaturePanels:
             self.ranges = [panel.columns for panel in graph.panels]
             return
         count = graph.num_features
-        self.ranges = [(at, min(at + WIDEST, count)) for at in range(0, count, WIDEST)]
+        step = WIDEST_IN_MEMORY
+        self.ranges = [(at, min(at + step, count)) for at in range(0, count, step)]
         features: Any = graph.features
         self._matrix = sp.csc_array(features) if sp.issparse(features) else np.asarray(features)
 

@@ -22,8 +22,11 @@ from heterophily.filters.normalization import Normalization
 from heterophily.native.panels import STRIDES, panel_product
 from heterophily.native.sampler import CsrParts
 
-WIDEST = STRIDES[-1]
-"""Columns of one panel."""
+WIDEST = 16
+"""Columns of one panel on disk: its rows fill one line of the cache."""
+
+WIDEST_IN_MEMORY = STRIDES[-1]
+"""Columns of one panel of a graph in memory: fewer passes over the edges."""
 
 
 @dataclass(frozen=True, eq=False)

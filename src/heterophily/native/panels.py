@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from heterophily.native.library import engine
 
-STRIDES = (4, 8, 16)
+STRIDES = (4, 8, 16, 32, 64)
 """Floats that a row of a panel may take in memory; a row of 16 fills one line of the cache."""
 
 
@@ -56,7 +56,7 @@ def panel_product(
     left
         (n,) factor of each row.
     panel
-        (N, S) columns of all nodes, S = 4, 8 or 16, contiguous.
+        (N, S) columns of all nodes, S one of ``STRIDES``, contiguous.
     out
         (n, width) result, contiguous, width at most S.
     has_loop

@@ -11,7 +11,7 @@ extern "C" {
 
 struct hp_panel_rows {
   int64_t first_row, num_rows;  // of the block
-  int64_t stride;               // floats between two rows of the panel: 4, 8 or 16
+  int64_t stride;               // floats between two rows of the panel: 4, 8, 16, 32 or 64
   int64_t width;                // columns of the result, at most `stride`
   int32_t index_bytes;          // 4 (unsigned) or 8
   int32_t has_loop;
@@ -25,20 +25,35 @@ struct hp_panel_rows {
 
 namespace hp {
 
+// A row of the panel may take several lines of the cache: all of them are asked for ahead, and some
+// entries are added to one line after the other, so that the sums of a line stay in registers.
 template <class Index, int Stride>
 void panel_rows(const hp_panel_rows& of, int64_t begin, int64_t end) {
-  constexpr int64_t kAhead = 24;
+  constexpr int kLine = Stride < 16 ? Stride : 16;                     // floats added at a time
+  constexpr int64_t kAhead = Stride <= 16 ? 24 : 384 / Stride, kSome = 32;  // entries
   const Index* indices = static_cast<const Index*>(of.indices);
   const int64_t base = of.indptr[0], last = of.indptr[of.num_rows] - base - 1;
+  const auto row = [&](int64_t e) { return of.panel + static_cast<int64_t>(indices[e]) * Stride; };
   for (int64_t v = begin; v < end; ++v) {
     double sum[Stride];
     const float* own = of.panel + (of.first_row + v) * Stride;
     for (int i = 0; i < Stride; ++i) sum[i] = of.has_loop ? static_cast<double>(own[i]) : 0.0;
-    for (int64_t e = of.indptr[v] - base; e < of.indptr[v + 1] - base; ++e) {
-      const int64_t next = e + kAhead < last ? e + kAhead : last;
-      __builtin_prefetch(of.panel + static_cast<int64_t>(indices[next]) * Stride);
-      const float* row = of.panel + static_cast<int64_t>(indices[e]) * Stride;
-      for (int i = 0; i < Stride; ++i) sum[i] += static_cast<double>(row[i]);
+    const int64_t stop = of.indptr[v + 1] - base;
+    for (int64_t from = of.indptr[v] - base; from < stop; from += kSome) {
+      const int64_t to = from + kSome < stop ? from + kSome : stop;
+      for (int at = 0; at < Stride; at += kLine) {
+        double part[kLine];
+        for (int i = 0; i < kLine; ++i) part[i] = sum[at + i];
+        for (int64_t e = from; e < to; ++e) {
+          if (at == 0) {
+            const float* next = row(e + kAhead < last ? e + kAhead : last);
+            for (int i = 0; i < Stride; i += kLine) __builtin_prefetch(next + i);
+          }
+          const float* added = row(e) + at;
+          for (int i = 0; i < kLine; ++i) part[i] += static_cast<double>(added[i]);
+        }
+        for (int i = 0; i < kLine; ++i) sum[at + i] = part[i];
+      }
     }
     float* out = of.out + v * of.width;
     const double left = of.left[v];
@@ -70,6 +85,8 @@ inline bool panel_product(const hp_panel_rows& of, int32_t threads) {
       case 4: return panel_block<Index, 4>(of, threads);
       case 8: return panel_block<Index, 8>(of, threads);
       case 16: return panel_block<Index, 16>(of, threads);
+      case 32: return panel_block<Index, 32>(of, threads);
+      case 64: return panel_block<Index, 64>(of, threads);
       default: is_known = false;
     }
   });
