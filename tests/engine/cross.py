@@ -60,6 +60,8 @@ def problems() -> Iterator[tuple[str, Any]]:
             for network in NETWORKS if name == "twins" else ("acm-gcn+",):
                 how = {"dtype": dtype, "epochs": EPOCHS, "dropout": 0.4, "hidden": 36}
                 yield f"{network} {name} {dtype}", made_problem(network, graph, **how)
+            how["norm"] = "batch"
+            yield f"res-sage, batch norm {name} {dtype}", made_problem("res-sage", graph, **how)
 
 
 def write(problem: Any, path: Path) -> None:

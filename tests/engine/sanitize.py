@@ -86,6 +86,7 @@ def fuzz(cases: int) -> None:
             depth, jump = int(rng.integers(1, 4)), str(rng.choice(["last", "max", "cat"]))
             options |= {"depth": depth, "jk": jump, "input_dropout": float(rng.choice([0.0, 0.5]))}
             options["hidden"] = max(2, options["hidden"])  # of one column a norm leaves nothing
+            options["norm"] = str(rng.choice(["layer", "batch"] if nodes > 1 else ["layer"]))
         elif model.startswith("acm"):
             options |= {
                 "channels": tuple(names[: int(rng.integers(1, 4))]),

@@ -19,6 +19,7 @@ from heterophily.native.library import ISA_VARIABLE, engine
 
 MODELS = ("gcn", "acm-gcn", "acmii-gcn", "acm-gcn+", "acm-gcn++", "acm-snowball-2")
 STACKS = ("res-gcn", "res-sage", "res-acm", "res-acmii")
+CASES = [*((model, {}) for model in (*MODELS, *STACKS)), ("res-sage", {"norm": "batch"})]
 EPOCHS = 60
 
 
@@ -32,16 +33,17 @@ def like_texas() -> Graph:
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=["float32", "float64"])
 @pytest.mark.parametrize("maker", [like_texas, graph_of_twins], ids=["texas", "twins"])
-@pytest.mark.parametrize("model", [*MODELS, *STACKS])
+@pytest.mark.parametrize(("model", "options"), CASES, ids=str)
 def test_every_instruction_set_gives_the_same_losses_and_weights(
     model: str,
+    options: dict[str, str],
     maker: Callable[[], Graph],
     dtype: torch.dtype,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     found = {}
     epochs = 15 if model in STACKS else EPOCHS
-    made = made_problem(model, maker(), dtype=dtype, epochs=epochs, dropout=0.5)
+    made = made_problem(model, maker(), dtype=dtype, epochs=epochs, dropout=0.5, **options)
     for isa in ("baseline", "avx2", "avx512"):
         monkeypatch.setenv(ISA_VARIABLE, isa)
         if engine().library is not None:

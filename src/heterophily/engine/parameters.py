@@ -1,4 +1,4 @@
-"""The parameters of a torch model as one vector, and where each of them lies in it."""
+"""The parameters and buffers of a torch model as one vector, and where each of them lies in it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class NotCoveredError(InputError):
 
 
 class FlatParameters:
-    """The parameters of a model, one after the other.
+    """The parameters of a model one after the other, then its buffers.
 
     Parameters
     ----------
@@ -29,29 +29,31 @@ class FlatParameters:
     """
 
     def __init__(self, model: nn.Module) -> None:
-        self._places: dict[int, int] = {}
-        self.shapes: dict[str, torch.Size] = {}
-        self.size = 0
         for name, parameter in model.named_parameters():
             if parameter.dtype not in _DTYPES or not parameter.requires_grad:
                 raise NotCoveredError(f"parameter {name} is {parameter.dtype} or frozen")
-            self._places[id(parameter)] = self.size
-            self.shapes[name] = parameter.shape
-            self.size += parameter.numel()
         self.dtype = next(model.parameters()).dtype
-        joined = torch.cat([p.detach().reshape(-1) for p in model.parameters()]).numpy()
-        self.initial: NDArray[Any] = np.ascontiguousarray(joined)
+        self._places: dict[int, int] = {}
+        self._kinds: dict[str, tuple[torch.Size, torch.dtype]] = {}
+        self.size = 0
+        parts = []
+        for name, value in (*model.named_parameters(), *model.named_buffers()):
+            self._places[id(value)] = self.size
+            self._kinds[name] = value.shape, value.dtype
+            self.size += value.numel()
+            parts.append(value.detach().reshape(-1).to(self.dtype))
+        self.initial: NDArray[Any] = np.ascontiguousarray(torch.cat(parts).numpy())
 
-    def place(self, parameter: Tensor | None) -> int:
-        """Return where a parameter begins; -1 for None."""
-        return -1 if parameter is None else self._places[id(parameter)]
+    def place(self, value: Tensor | None) -> int:
+        """Return where a parameter or a buffer begins; -1 for None."""
+        return -1 if value is None else self._places[id(value)]
 
     def state(self, flat: NDArray[Any]) -> dict[str, Tensor]:
         """Return such a vector in the layout of ``state_dict``."""
-        sizes = [shape.numel() for shape in self.shapes.values()]
+        sizes = [shape.numel() for shape, _ in self._kinds.values()]
         parts = torch.split(torch.from_numpy(flat.copy()), sizes)
-        pairs = zip(self.shapes.items(), parts, strict=True)
-        return {name: part.view(shape).clone() for (name, shape), part in pairs}
+        pairs = zip(self._kinds.items(), parts, strict=True)
+        return {name: part.view(shape).to(dtype).clone() for (name, (shape, dtype)), part in pairs}
 
 
 def address(array: NDArray[Any] | None) -> int | None:

@@ -70,6 +70,20 @@ class ProgramBuilder:
         width = self.width(value)
         return self._linear("norm", (value,), width, norm.weight, norm.bias, first=norm.eps)
 
+    def batch_norm(self, value: int, norm: nn.BatchNorm1d) -> int:
+        """Return the batch norm of x, whose running statistics lie beside the parameters."""
+        assert norm.momentum is not None
+        return self._linear(
+            "batch-norm",
+            (value,),
+            self.width(value),
+            norm.weight,
+            norm.bias,
+            first=norm.eps,
+            second=norm.momentum,
+            running=self.parameters.place(norm.running_mean),
+        )
+
     def activation(self, name: str, value: int) -> int:
         """Return ``"gelu"`` or ``"relu"`` of x."""
         return self._add(name, (value,), self.width(value))
@@ -80,9 +94,10 @@ class ProgramBuilder:
             return value
         return self._add("dropout", (value,), self.width(value), first=rate, site=self._site())
 
-    def add(self, value: int, other: int) -> int:
-        """Return the sum of two values."""
-        return self._add("add", (value, other), self.width(value))
+    def add(self, value: int, other: int, first: float = 1.0, second: float = 1.0) -> int:
+        """Return ``first * x + second * y``."""
+        width = self.width(value)
+        return self._add("add", (value, other), width, first=first, second=second)
 
     def concat(self, values: Sequence[int]) -> int:
         """Return values side by side."""
@@ -121,7 +136,7 @@ class ProgramBuilder:
     def _add(self, kind: str, inputs: Sequence[int], width: int, **fields: Any) -> int:
         array = (c_int32 * len(inputs))(*inputs)
         self._keep.append(array)
-        known = {"weight": -1, "bias": -1, **fields}
+        known = {"weight": -1, "bias": -1, "running": -1, **fields}
         self._steps.append(
             structs.StepStruct(
                 kind=structs.STEPS[kind],

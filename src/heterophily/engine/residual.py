@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from torch import nn
+from torch import Tensor, nn
 
 from heterophily.engine.parameters import NotCoveredError
 from heterophily.engine.program import ProgramBuilder
@@ -32,11 +32,10 @@ def write_residual(backbone: Residual, builder: ProgramBuilder) -> None:
 
 
 def _normed(builder: ProgramBuilder, norm: nn.Module, value: int) -> int:
-    if isinstance(norm, nn.Identity):
-        return value
-    if not isinstance(norm, nn.LayerNorm):
+    write = _NORMS.get(type(norm))
+    if write is None:
         raise NotCoveredError(f"{type(norm).__name__} runs in torch")
-    return builder.norm(value, norm)
+    return write(builder, value, norm)
 
 
 def _fed_forward(builder: ProgramBuilder, part: nn.Module, value: int) -> int:
@@ -70,21 +69,43 @@ def acm_layer(builder: ProgramBuilder, layer: AcmLayer, value: int) -> int:
     """Write an ACM layer on the state of a network: channels without the structure channel."""
     if layer.weight is None or layer.structure_weight is not None:
         raise NotCoveredError("a structure channel inside a residual block runs in torch")
-    activates_first = layer.order == "activate-then-filter"
+    if any(channel.hops != 1 for channel in layer.channels):
+        raise NotCoveredError("channels of several hops inside a residual block run in torch")
+    write = _filtered_last if layer.order == "activate-then-filter" else _filtered_first
+    return builder.mix(write(builder, layer, layer.weight, value), layer.mixer)
+
+
+def _filtered_first(
+    builder: ProgramBuilder, layer: AcmLayer, weights: Tensor, value: int
+) -> list[int]:
+    """Write (Â x) W in place of Â (x W): one propagation serves all channels."""
+    aggregated = None
     channels = []
     for number, channel in enumerate(layer.channels):
-        signal = builder.panel(value, layer.weight, number)
-        if layer.activate and activates_first:
+        found, signal = channel.filter, value
+        if (found.identity, found.aggregate) != (1.0, 0.0):
+            aggregated = builder.propagate(value) if aggregated is None else aggregated
+            signal = aggregated
+            if (found.identity, found.aggregate) != (0.0, 1.0):
+                signal = builder.add(value, aggregated, found.identity, found.aggregate)
+        signal = builder.panel(signal, weights, number)
+        channels.append(builder.activation("relu", signal) if layer.activate else signal)
+    return channels
+
+
+def _filtered_last(
+    builder: ProgramBuilder, layer: AcmLayer, weights: Tensor, value: int
+) -> list[int]:
+    channels = []
+    for number, channel in enumerate(layer.channels):
+        signal = builder.panel(value, weights, number)
+        if layer.activate:
             signal = builder.activation("relu", signal)
-        if channel.hops != 1:
-            raise NotCoveredError("channels of several hops inside a residual block run in torch")
         found = channel.filter
         if (found.identity, found.aggregate) != (1.0, 0.0):
             signal = builder.propagate(signal, found.identity, found.aggregate)
-        if layer.activate and not activates_first:
-            signal = builder.activation("relu", signal)
         channels.append(signal)
-    return builder.mix(channels, layer.mixer)
+    return channels
 
 
 _CONVOLUTIONS: Mapping[type[Convolution], Callable[[ProgramBuilder, Convolution, int], int]] = {
@@ -92,6 +113,17 @@ _CONVOLUTIONS: Mapping[type[Convolution], Callable[[ProgramBuilder, Convolution,
     EgoAndMean: _ego_and_mean,
     ChannelMixing: _channel_mixing,
     ChannelMixingII: _channel_mixing,
+}
+
+
+def _unchanged(builder: ProgramBuilder, value: int, norm: nn.Module) -> int:
+    return value
+
+
+_NORMS: Mapping[type[nn.Module], Callable[[ProgramBuilder, int, Any], int]] = {
+    nn.Identity: _unchanged,
+    nn.LayerNorm: ProgramBuilder.norm,
+    nn.BatchNorm1d: ProgramBuilder.batch_norm,
 }
 
 

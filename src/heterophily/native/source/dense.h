@@ -1,7 +1,5 @@
 // Small dense products between node states (N, H) and weights (H, columns).
 #pragma once
-#include <vector>
-
 #include "sparse.h"
 
 namespace hp {
@@ -11,21 +9,19 @@ namespace hp {
 constexpr int kTileVectors = HP_REGISTERS / 8, kTileNodes = HP_REGISTERS < 32 ? 6 : 4, kTileRows = 4;
 
 // out[n] (+)= in[n][0 .. inner) * weight[first .. first + inner), for all n; `start`, if given, is a
-// row that every sum begins with. The rows of a block are laid out column by column first, so that
-// one pointer walks through them.
+// row that every sum begins with.
 template <class T>
 void dense_product(const View<const T>& in, int64_t inner, const Matrix<T>& weight, int64_t first,
                    bool is_first, const View<T>& out, const Finish<T>& finish = {},
                    const T* start = nullptr) {
-  constexpr int kRows = 2 * kTileNodes;  // of a block, and of the tiles that are one vector wide
-  std::vector<T> block(static_cast<size_t>(inner * kRows));
   const int64_t nodes = in.rows, step = weight.stride();
-  const auto tile = [&](auto vectors, auto height, int64_t node, const T* x, int64_t x_step,
-                        int64_t column) HP_INLINE_LAMBDA {
+  const auto tile = [&](auto vectors, auto height, int64_t node, int64_t column) HP_INLINE_LAMBDA {
     constexpr int NV = decltype(vectors)::value, R = decltype(height)::value;
     Vec<T> total[R * NV];
+    const T* x[R];
     HP_UNROLL
     for (int r = 0; r < R; ++r) {
+      x[r] = in.row(node + r);
       HP_UNROLL
       for (int i = 0; i < NV; ++i)
         total[r * NV + i] = start != nullptr ? load(start + column + i * kLanes<T>)
@@ -33,11 +29,11 @@ void dense_product(const View<const T>& in, int64_t inner, const Matrix<T>& weig
                                              : load(out.row(node + r) + column + i * kLanes<T>);
     }
     const T* w = weight.row(first) + column;
-    for (int64_t j = 0; j < inner; ++j, w += step, x += x_step) {
+    for (int64_t j = 0; j < inner; ++j, w += step) {
       HP_UNROLL
       for (int r = 0; r < R; ++r) {
         HP_UNROLL
-        for (int i = 0; i < NV; ++i) total[r * NV + i] += load(w + i * kLanes<T>) * x[r];
+        for (int i = 0; i < NV; ++i) total[r * NV + i] += load(w + i * kLanes<T>) * x[r][j];
       }
     }
     HP_UNROLL
@@ -48,23 +44,18 @@ void dense_product(const View<const T>& in, int64_t inner, const Matrix<T>& weig
               finish(total[r * NV + i], column + i * kLanes<T>));
     }
   };
-  const auto columns = [&](auto height, int64_t node, const T* x, int64_t x_step) {
-    constexpr int R = decltype(height)::value, kFew = R < kTileNodes ? R : kTileNodes;
-    int64_t column = 0;
-    for (; column + kTileVectors * kLanes<T> <= out.stride; column += kTileVectors * kLanes<T>)
-      for (int r = 0; r < R; r += kFew)
-        tile(std::integral_constant<int, kTileVectors>{}, std::integral_constant<int, kFew>{}, node + r,
-             x + r, x_step, column);
-    for (; column < out.stride; column += kLanes<T>)
-      tile(std::integral_constant<int, 1>{}, height, node, x, x_step, column);
+  // Columns of a vector or a few come first: their part of the weight stays in the cache.
+  const auto rows = [&](auto vectors, auto height, int64_t column) {
+    constexpr int R = decltype(height)::value;
+    int64_t node = 0;
+    for (; node + R <= nodes; node += R) tile(vectors, height, node, column);
+    for (; node < nodes; ++node) tile(vectors, std::integral_constant<int, 1>{}, node, column);
   };
-  int64_t node = 0;
-  for (; node + kRows <= nodes; node += kRows) {
-    for (int r = 0; r < kRows; ++r)
-      for (int64_t j = 0; j < inner; ++j) block[j * kRows + r] = in.row(node + r)[j];
-    columns(std::integral_constant<int, kRows>{}, node, block.data(), kRows);
-  }
-  for (; node < nodes; ++node) columns(std::integral_constant<int, 1>{}, node, in.row(node), 1);
+  int64_t column = 0;
+  for (; column + kTileVectors * kLanes<T> <= out.stride; column += kTileVectors * kLanes<T>)
+    rows(std::integral_constant<int, kTileVectors>{}, std::integral_constant<int, kTileNodes>{}, column);
+  for (; column < out.stride; column += kLanes<T>)
+    rows(std::integral_constant<int, 1>{}, std::integral_constant<int, 2 * kTileNodes>{}, column);
 }
 template <class T>
 void dense_product(const Matrix<T>& in, int64_t inner, const Matrix<T>& weight, int64_t first,

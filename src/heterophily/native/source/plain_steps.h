@@ -125,6 +125,7 @@ template <class T>
 class DropoutStep final : public Step<T> {
  public:
   DropoutStep(const hp_step& spec, uint64_t seed) : Step<T>(spec), seed_(seed) {}
+  bool differs_in_training() const override { return this->spec.first > 0; }
   void begin(uint64_t step) override {
     mask_ = step > 0 ? Mask(seed_, step, static_cast<uint64_t>(this->spec.site), this->spec.first) : Mask();
   }
@@ -158,20 +159,23 @@ class DropoutStep final : public Step<T> {
   Mask mask_;
 };
 
+// first * x + second * y.
 template <class T>
 class AddStep final : public Step<T> {
  public:
   using Step<T>::Step;
   void forward(const Rows&, const View<const T>* in, const View<T>& out, const View<T>&,
                int) override {
+    const T first = static_cast<T>(this->spec.first), second = static_cast<T>(this->spec.second);
     this->for_vectors(out.rows, [&](int64_t row, int64_t j) {
-      store(out.row(row) + j, load(in[0].row(row) + j) + load(in[1].row(row) + j));
+      store(out.row(row) + j, load(in[0].row(row) + j) * first + load(in[1].row(row) + j) * second);
     });
   }
   void backward(const Rows&, const Backward<T>& given) override {
+    const T factors[] = {static_cast<T>(this->spec.first), static_cast<T>(this->spec.second)};
     for (int i = 0; i < 2; ++i)
       this->for_vectors(given.to_out.rows, [&](int64_t row, int64_t j) {
-        given.to_in[i].give(row, j, load(given.to_out.row(row) + j));
+        given.to_in[i].give(row, j, load(given.to_out.row(row) + j) * factors[i]);
       });
   }
 };

@@ -19,19 +19,16 @@ class Program {
       : graph_(graph), classes_(classes), labels_(labels), weights_(weights), team_(team),
         steps_(made_steps(graph, program, seed, team.size())), layout_(steps_) {
     for (int64_t width : layout_.widths) buffers_.emplace_back(graph.num_nodes, width);
-    for (const auto& step : steps_) {
-      const bool is_dropout = step->spec.kind == HP_DROPOUT || step->spec.kind == HP_FEATURES;
-      drops_ = drops_ || (is_dropout && step->spec.first > 0);
-    }
+    for (const auto& step : steps_) differs_ = differs_ || step->differs_in_training();
     for (int w = 0; w < team.size(); ++w) workers_.push_back(made_worker());
     best_.resize(static_cast<size_t>(program.num_parameters));
   }
 
   // All segments but the last, without dropout; what they keep serves the next training step if
-  // that has no dropout either.
+  // that does the same (no dropout, no batch norm).
   void forward_evaluation(uint64_t) { forward(0); }
   void forward_training(uint64_t step) {
-    if (drops_)
+    if (differs_)
       forward(step);
     else
       begin(step);
@@ -122,6 +119,7 @@ class Program {
       case HP_FEATURES: return std::make_unique<FeaturesStep<T>>(spec, graph, seed);
       case HP_LINEAR: return std::make_unique<LinearStep<T>>(spec, widths[0]);
       case HP_PROPAGATE: return std::make_unique<PropagateStep<T>>(spec, graph);
+      case HP_BATCH_NORM: return std::make_unique<BatchNormStep<T>>(spec);
       case HP_NORM: return std::make_unique<NormStep<T>>(spec, workers);
       case HP_GELU: return std::make_unique<GeluStep<T>>(spec);
       case HP_RELU: return std::make_unique<ReluStep<T>>(spec);
@@ -162,21 +160,14 @@ class Program {
     return worker;
   }
 
-  static constexpr int64_t kMostChunks = 32, kLeastRows = 21 * kBlockRows;
-  static int64_t chunk_rows(int64_t rows) {
-    const int64_t wanted = std::max(kLeastRows, (rows + kMostChunks - 1) / kMostChunks);
-    return (wanted + kBlockRows - 1) / kBlockRows * kBlockRows;
-  }
-  static int64_t num_chunks(int64_t rows) { return (rows + chunk_rows(rows) - 1) / chunk_rows(rows); }
+  static int64_t num_chunks(int64_t rows) { return Chunks(rows).count(); }
 
   // work(nodes, chunk, worker) for all blocks; those of a chunk one after the other.
   template <class Work>
   void for_blocks(const Rows& rows, Work&& work) {
-    const int64_t size = chunk_rows(rows.count);
-    team_.run(num_chunks(rows.count), [&](int64_t chunk, int w) {
-      const int64_t end = std::min(rows.count, (chunk + 1) * size);
-      for (int64_t begin = chunk * size; begin < end; begin += kBlockRows)
-        work(rows.part(begin, std::min<int64_t>(kBlockRows, end - begin)), chunk, w);
+    const Chunks chunks(rows.count);
+    team_.run(chunks.count(), [&](int64_t chunk, int w) {
+      chunks.for_blocks(chunk, [&](int64_t begin, int64_t count) { work(rows.part(begin, count), chunk, w); });
     });
   }
 
@@ -187,13 +178,24 @@ class Program {
 
   void forward(uint64_t step) {
     begin(step);
-    const bool keeps = is_training_ || !drops_;
+    const bool keeps = is_training_ || !differs_;
     const Rows all{nullptr, graph_.num_nodes};
-    for (int s = 0; s < layout_.last_segment(); ++s)
+    for (int s = 0; s < layout_.last_segment(); ++s) {
+      observe(s);
       for_blocks(all, [&](const Rows& nodes, int64_t, int w) {
         forward_block(s, nodes, workers_[w], keeps, w);
       });
+    }
   }
+
+  // Shows the whole inputs of a segment to the steps that look around, in a training pass.
+  void observe(int s) {
+    if (!is_training_) return;
+    for (int i : layout_.segments[s].steps)
+      if (steps_[i]->looks_around()) around(i).observe(input(i), Chunks(graph_.num_nodes), team_);
+  }
+  AroundStep<T>& around(int i) { return static_cast<AroundStep<T>&>(*steps_[i]); }
+  View<const T> input(int i) const { return whole(layout_.values[steps_[i]->spec.inputs[0]].buffer); }
 
   View<T> stored(int buffer, const Rows& nodes) {
     return view(buffers_[buffer]).part(nodes.first, nodes.count);
@@ -220,9 +222,7 @@ class Program {
     const hp_step& spec = steps_[i]->spec;
     worker.in.clear();
     for (int k = 0; k < spec.num_inputs; ++k) {
-      const int input = spec.inputs[k];
-      worker.in.push_back(spec.kind == HP_PROPAGATE ? whole(layout_.values[input].buffer)
-                                                    : View<const T>(worker.values[input]));
+      worker.in.push_back(steps_[i]->looks_around() ? input(i) : View<const T>(worker.values[spec.inputs[k]]));
     }
     steps_[i]->forward(nodes, worker.in.data(), worker.values[i], worker.slopes[i], w);
   }
@@ -267,8 +267,9 @@ class Program {
     const int s = layout_.last_segment();
     const Segment& segment = layout_.segments[s];
     for (int i : segment.steps)
-      if (steps_[i]->spec.kind == HP_PROPAGATE) clear(layout_.values[i].to_buffer);
+      if (steps_[i]->looks_around()) clear(layout_.values[i].whole_buffer);
     for (int i : segment.seen) clear(layout_.values[i].to_buffer);
+    observe(s);
     double weight = static_cast<double>(rows.count);
     if (weights_ != nullptr) {
       weight = 0;
@@ -311,10 +312,11 @@ class Program {
     for (size_t place = segment.steps.size(); place-- > 0;) {
       const int i = segment.steps[place];
       T* own_totals = totals + offsets_[place];
-      if (steps_[i]->spec.kind == HP_PROPAGATE || !worker.has_gradient[i]) continue;
+      if (!worker.has_gradient[i]) continue;
       worker.in.clear();
       worker.to_in.clear();
-      for (int k = 0; k < steps_[i]->spec.num_inputs; ++k) {
+      if (steps_[i]->looks_around()) worker.in.push_back(input(i));  // gradients are handed back later
+      for (int k = 0; !steps_[i]->looks_around() && k < steps_[i]->spec.num_inputs; ++k) {
         const int input = steps_[i]->spec.inputs[k];
         worker.in.push_back(worker.values[input]);
         worker.to_in.push_back({worker.gradients[input], static_cast<bool>(worker.has_gradient[input])});
@@ -325,16 +327,16 @@ class Program {
     }
     if (!is_last) return;
     for (int i : segment.steps)
-      if (steps_[i]->spec.kind == HP_PROPAGATE) spread(i, nodes, worker);
-    for (int i : segment.seen) spread(i, nodes, worker);
+      if (steps_[i]->looks_around()) spread(i, layout_.values[i].whole_buffer, nodes, worker);
+    for (int i : segment.seen) spread(i, layout_.values[i].to_buffer, nodes, worker);
   }
 
   // What later segments hand back for a value of this one.
   void begin_gradient(int i, const Rows& nodes, Worker& worker, bool is_last) {
     const Value& value = layout_.values[i];
-    const bool is_whole = steps_[i]->spec.kind == HP_PROPAGATE && !is_last;
+    const bool is_whole = steps_[i]->looks_around() && !is_last;
     worker.gradients[i] =
-        is_whole ? stored(value.to_buffer, nodes) : worker.own_gradients[i].part(0, nodes.count);
+        is_whole ? stored(value.whole_buffer, nodes) : worker.own_gradients[i].part(0, nodes.count);
     worker.has_gradient[i] = is_last && i + 1 == static_cast<int>(steps_.size());
     if (value.last_local_reader >= 0) {
       const View<T> from = stored(value.to_buffer, nodes);
@@ -342,17 +344,16 @@ class Program {
                   static_cast<size_t>(from.stride * from.rows) * sizeof(T));
       worker.has_gradient[i] = 1;
     }
-    for (int p : value.propagations) {
-      const auto& step = static_cast<const PropagateStep<T>&>(*steps_[p]);
-      step.gather_back(nodes, whole(layout_.values[p].to_buffer),
-                       {worker.gradients[i], static_cast<bool>(worker.has_gradient[i])});
+    for (int p : value.around) {
+      around(p).hand_back(nodes, input(p), whole(layout_.values[p].whole_buffer),
+                          {worker.gradients[i], static_cast<bool>(worker.has_gradient[i])});
       worker.has_gradient[i] = 1;
     }
   }
 
   // Gradients of a list of nodes to their rows of a matrix of all nodes.
-  void spread(int i, const Rows& nodes, const Worker& worker) {
-    Matrix<T>& to = buffers_[layout_.values[i].to_buffer];
+  void spread(int i, int buffer, const Rows& nodes, const Worker& worker) {
+    Matrix<T>& to = buffers_[buffer];
     for (int64_t row = 0; row < nodes.count; ++row)
       std::memcpy(to.row(nodes[row]), worker.gradients[i].row(row),
                   static_cast<size_t>(to.stride()) * sizeof(T));
@@ -407,7 +408,7 @@ class Program {
   std::vector<int64_t> offsets_;   // of the steps of the segment in such a row
   int64_t used_totals_ = 0;
   std::vector<T> best_;
-  bool drops_ = false, is_training_ = false;
+  bool differs_ = false, is_training_ = false;
 };
 
 }  // namespace hp

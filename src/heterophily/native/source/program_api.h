@@ -13,10 +13,11 @@ enum hp_step_kind {
   HP_GELU = 4,
   HP_RELU = 5,
   HP_DROPOUT = 6,  // `first`: rate
-  HP_ADD = 7,      // x + y
+  HP_ADD = 7,      // first * x + second * y
   HP_CONCAT = 8,   // [x, y, ..]
   HP_MAXIMUM = 9,  // the largest of x, y, ..
-  HP_MIX = 10      // ACM's mixture of its inputs, as `mixer` says
+  HP_MIX = 10,     // ACM's mixture of its inputs, as `mixer` says
+  HP_BATCH_NORM = 11  // `first`: epsilon, `second`: momentum; weight: gain, bias: shift
 };
 
 // Step i makes value i, a matrix (N, width). Parameters are offsets into the flat vector of the
@@ -26,6 +27,7 @@ struct hp_step {
   const int32_t* inputs;
   double first, second;
   int64_t weight, bias;
+  int64_t running;  // batch norm: running mean, running variance, number of passes, one after the other
   const hp_layer* mixer;
 };
 
@@ -47,4 +49,7 @@ struct hp_task {
 // do not depend on the number of threads.
 int64_t hp_train_tasks(const hp_graph* graph, hp_task* tasks, int64_t count, int32_t threads,
                        int64_t* epochs_done, int32_t* stop);
+
+// The size of hp_step: a caller that was written for another one must not use this library.
+int64_t hp_step_bytes();
 }

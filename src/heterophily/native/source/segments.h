@@ -1,7 +1,7 @@
 // How the steps of a network are grouped, and which of their values are kept.
 //
-// A segment is a run of steps that need other nodes only at its beginning (propagations of values that
-// earlier segments made). Inside it a block of nodes passes through all steps while its rows are in the
+// A segment is a run of steps that need other nodes only at its beginning (steps that look around among
+// the rows of values that earlier segments made). Inside it a block of nodes passes through all steps while its rows are in the
 // cache, and blocks may be handled by any thread. Only what crosses a segment's border is a matrix
 // of all nodes; of the rest, what a backward pass needs is kept if it is expensive (products) and made
 // again if it is cheap.
@@ -10,6 +10,7 @@
 #include <memory>
 #include <vector>
 
+#include "around_steps.h"
 #include "plain_steps.h"
 #include "weight_steps.h"
 
@@ -24,9 +25,10 @@ struct Value {
   bool is_kept = false;                // all rows are stored in a training pass
   int buffer = kNoBuffer;              // of the values
   int slope_buffer = kNoBuffer;        // of the step's slopes
-  int to_buffer = kNoBuffer;           // of the gradient: what later segments hand back, or of a propagation
+  int to_buffer = kNoBuffer;           // of the gradient that later segments hand back
+  int whole_buffer = kNoBuffer;        // of all gradients of a step that looks around
   int last_local_reader = -1;          // segment that reads its rows in place
-  std::vector<int> propagations;       // steps that propagate it
+  std::vector<int> around;             // steps that read all of it
 };
 
 struct Segment {
@@ -59,7 +61,7 @@ struct Layout {
   void place(const std::vector<std::unique_ptr<Step<T>>>& steps, int i) {
     int segment = 0;
     for (int input : inputs(steps, i)) segment = std::max(segment, values[input].segment);
-    segment += steps[i]->spec.kind == HP_PROPAGATE;
+    segment += steps[i]->looks_around();
     if (segment >= static_cast<int>(segments.size())) segments.resize(segment + 1);
     values[i].segment = segment;
     values[i].position = static_cast<int>(segments[segment].steps.size());
@@ -70,8 +72,9 @@ struct Layout {
     Value& value = values[input];
     if (value.segment == values[i].segment) return;
     value.crosses = true;
-    if (steps[i]->spec.kind == HP_PROPAGATE) {
-      value.propagations.push_back(i);
+    if (steps[i]->looks_around()) {
+      value.around.push_back(i);
+      value.is_kept = value.is_kept || steps[i]->needs_inputs();  // to hand gradients back
       return;
     }
     value.last_local_reader = std::max(value.last_local_reader, values[i].segment);
@@ -130,15 +133,15 @@ struct Layout {
             value.slope_buffer = take(steps[i]->spec.width, time, back(segment));
           if (!value.crosses && !value.is_kept) continue;
           int until = value.last_local_reader < 0 ? time : read(value.last_local_reader);
-          for (int p : value.propagations) until = std::max(until, read(values[p].segment));
+          for (int p : value.around) until = std::max(until, read(values[p].segment));
           // Whoever reads a kept value on the way back: its own segment is the last.
           if (value.is_kept) until = back(segment);
           value.buffer = take(steps[i]->spec.width, time, until);
         }
       if (!is_back) continue;
       for (int i : segments[segment].steps)
-        if (steps[i]->spec.kind == HP_PROPAGATE)
-          values[i].to_buffer =
+        if (steps[i]->looks_around())
+          values[i].whole_buffer =
               take(steps[i]->spec.width, time, back(values[steps[i]->spec.inputs[0]].segment));
       for (int i : segments[segment].seen)
         if (values[i].last_local_reader == segment)

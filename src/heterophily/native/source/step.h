@@ -1,8 +1,9 @@
 // A step of a network: makes rows of a value from rows of earlier values, and hands gradients back.
 //
 // Steps see blocks of nodes. A value they read lies in the rows 0 .. count - 1 of a view, in the order
-// of the nodes of the block; only a propagation reads the rows of other nodes.
+// of the nodes of the block; only steps that look around (around_steps.h) read the whole matrix.
 #pragma once
+#include <algorithm>
 #include <functional>
 
 #include "adam.h"
@@ -13,6 +14,25 @@
 namespace hp {
 
 constexpr int kBlockRows = 48;  // nodes of a block: a multiple of the tiles of dense products and of a mixer's
+
+// Rows in chunks that depend on their number alone, and chunks in blocks.
+struct Chunks {
+  static constexpr int64_t kMost = 32, kLeastRows = 21 * kBlockRows;
+  int64_t rows, size;  // of all, of a chunk
+
+  explicit Chunks(int64_t rows) : rows(rows) {
+    const int64_t wanted = std::max(kLeastRows, (rows + kMost - 1) / kMost);
+    size = (wanted + kBlockRows - 1) / kBlockRows * kBlockRows;
+  }
+  int64_t count() const { return (rows + size - 1) / size; }
+  // work(first row, number of rows) for the blocks of a chunk.
+  template <class Work>
+  void for_blocks(int64_t chunk, Work&& work) const {
+    const int64_t end = std::min(rows, (chunk + 1) * size);
+    for (int64_t begin = chunk * size; begin < end; begin += kBlockRows)
+      work(begin, std::min<int64_t>(kBlockRows, end - begin));
+  }
+};
 
 // Where a gradient goes; the first of several that meet there is stored, the others are added.
 template <class T>
@@ -56,6 +76,8 @@ class Step {
   virtual bool needs_output() const { return false; }
   virtual bool has_slope() const { return false; }
   virtual bool is_heavy() const { return false; }  // better stored than made twice
+  virtual bool looks_around() const { return false; }
+  virtual bool differs_in_training() const { return false; }  // from an evaluation
 
   // Before a pass: number of the training step (0: an evaluation).
   virtual void begin(uint64_t) {}

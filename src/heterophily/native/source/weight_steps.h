@@ -1,4 +1,4 @@
-// Steps that look at neighbours or learn a matrix: products with X, with a weight, with A_hat; mixing.
+// Steps that learn a matrix: products with X and with a weight; mixing.
 #pragma once
 #include <memory>
 #include <vector>
@@ -22,6 +22,7 @@ class FeaturesStep final : public Step<T> {
     if (!is_by_row_) gradient_ = Matrix<T>(graph.num_nodes, spec.width);
     if (spec.first > 0) values_.resize(static_cast<size_t>(graph.features.indptr[graph.num_nodes]));
   }
+  bool differs_in_training() const override { return this->spec.first > 0; }
   void begin(uint64_t step) override {
     entries_ = graph_.features;
     mask_ = step > 0 ? Mask(seed_, step, static_cast<uint64_t>(this->spec.site), this->spec.first) : Mask();
@@ -152,44 +153,6 @@ class LinearStep final : public Step<T> {
   int64_t inner_;
   Weight<T> weight_, bias_;
   Matrix<T> transpose_;
-};
-
-// identity * x + aggregate * (A_hat x). Its input is a whole matrix; the gradient of that is made by
-// gather_back(), when the gradients of all rows of the output are there.
-template <class T>
-class PropagateStep final : public Step<T> {
- public:
-  PropagateStep(const hp_step& spec, const Graph<T>& graph)
-      : Step<T>(spec), forth_(graph.op.direct), back_(graph.op_t.direct) {}
-  bool is_heavy() const override { return true; }
-  void forward(const Rows& nodes, const View<const T>* in, const View<T>& out, const View<T>&,
-               int) override {
-    filter(forth_, nodes, in[0], {out, false});
-  }
-  void backward(const Rows&, const Backward<T>&) override {}
-  void gather_back(const Rows& nodes, const View<const T>& to_out, const Gradient<T>& to_in) const {
-    filter(back_, nodes, to_out, to_in);
-  }
-
- private:
-  void filter(const Sparse<T>& matrix, const Rows& nodes, const View<const T>& from,
-              const Gradient<T>& out) const {
-    const T keep = static_cast<T>(this->spec.first), move = static_cast<T>(this->spec.second);
-    for_tiles<T>(this->stride, [&](auto tile, int64_t column) {
-      using Tile = decltype(tile);
-      for (int64_t row = 0; row < out.view.rows; ++row) {
-        const int64_t node = nodes[row];
-        const auto total = gather<T, Tile, false>(matrix, node, from.data + column, this->stride);
-        for (int i = 0; i < Tile::vectors; ++i) {
-          const int64_t at = column + i * kLanes<T>;
-          Vec<T> x = total.sum[i] * move;
-          if (keep != T(0)) x = load(from.row(node) + at) * keep + x;
-          out.give(row, at, x);
-        }
-      }
-    });
-  }
-  const Sparse<T> forth_, back_;
 };
 
 // Steps 2 and 3 of ACM on channels that are its inputs.
