@@ -15,6 +15,7 @@ from heterophily.data.splits import PARTS, SplitBatch
 from heterophily.data.tables.columns import EdgeColumns
 from heterophily.data.tables.edges import refuse_unknown
 from heterophily.data.tables.ids import find_ids, repeats, same_kind, without_points
+from heterophily.data.tables.spelt_otherwise import spelt_otherwise
 from heterophily.data.tables.table import Table
 from heterophily.data.wording import count
 
@@ -63,8 +64,13 @@ def number_ends(
     is_unknown = [side < 0 for side in numbers]
     if not _unknown(numbers):
         return numbers, node_ids, 0
+    strange = [side.filter(pa.array(mask)) for side, mask in zip(sides, is_unknown, strict=True)]
+    strange_ids = pa.chunked_array([chunk for side in strange for chunk in side.chunks])
+    why = spelt_otherwise(strange_ids, known, node_table.path.name)
     if unknown == "refuse" or all(side.all() for side in is_unknown):
-        refuse_unknown(edge_table, columns, ends, numbers, node_table)
+        refuse_unknown(edge_table, columns, ends, numbers, node_table, why)
+    if why:
+        edge_table.remarks.append(f"warning: {edge_table.path.name}: {why}")
     if unknown == "drop":
         dropped = int((is_unknown[0] | is_unknown[1]).sum())
         edge_table.remarks.append(
@@ -72,8 +78,7 @@ def number_ends(
             f"{node_table.path.name}"
         )
         return numbers, node_ids, 0
-    strange = [side.filter(pa.array(mask)) for side, mask in zip(sides, is_unknown, strict=True)]
-    new = pc.unique(pa.chunked_array([chunk for side in strange for chunk in side.chunks]))
+    new = pc.unique(strange_ids)
     new = new.take(pc.array_sort_indices(new))
     numbers, node_ids = find_ids(sides, pa.chunked_array([*known.chunks, new]))
     edge_table.remarks.append(
