@@ -106,17 +106,18 @@ def refuse_unknown(
     node_table: Table,
     why: str,
 ) -> None:
-    """Refuse edges to nodes that the node table does not have; ``why`` may say what the cause is."""
+    """Refuse edges to nodes that the node table does not have; ``why`` may name the cause."""
     is_unknown = [end < 0 for end in numbers]
     rows = np.flatnonzero(is_unknown[0] | is_unknown[1])
     if rows.size:
         row = int(rows[0])
         side = 0 if is_unknown[0][row] else 1
+        more = f" ({rows.size:,} rows in all)" if why else also(table, rows[1:])
         raise InputError(
             f"{table.path.name}, {place(table, row)}, column "
             f"{short((chosen.source, chosen.target)[side])}: node "
             f"{short(ends[side][row].as_py())} is not in {node_table.path.name}; {why or _ADD}"
-            f"{_HEADER_HINT if rows.tolist() == [0] else also(table, rows[1:])}"
+            f"{_HEADER_HINT if rows.tolist() == [0] else more}"
         )
 
 

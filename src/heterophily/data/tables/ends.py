@@ -16,12 +16,15 @@ from heterophily.data.tables.columns import EdgeColumns
 from heterophily.data.tables.edges import refuse_unknown
 from heterophily.data.tables.ids import find_ids, repeats, same_kind, without_points
 from heterophily.data.tables.spelt_otherwise import spelt_otherwise
-from heterophily.data.tables.table import Table
-from heterophily.data.wording import count
+from heterophily.data.tables.table import Table, place
+from heterophily.data.wording import count, short
+from heterophily.errors import InputError
 
 Numbers = list[NDArray[np.int32]]
 UnknownEnds = Literal["refuse", "add", "drop"]
 """What becomes of an end of an edge that the node table does not have."""
+
+_TOTALS = {"total", "totals", "grand total", "sum", "summe", "gesamt", "gesamtsumme", "somme"}
 
 
 def number_ends(
@@ -86,6 +89,18 @@ def number_ends(
         "without a label"
     )
     return numbers, node_ids, len(new)
+
+
+def refuse_totals(
+    table: Table, column: str, ids: NDArray[Any], numbers: Numbers, rows: int
+) -> None:
+    """Refuse a last row that is called a total and is no end of an edge."""
+    last = str(ids[rows - 1])
+    if last.strip().casefold() in _TOTALS and not any((side == rows - 1).any() for side in numbers):
+        raise InputError(
+            f"{table.path.name}, {place(table, rows - 1)}, column {short(column)}: {short(last)} "
+            "is no end of an edge; if it is a line of totals, remove it, else write an edge for it"
+        )
 
 
 def _unknown(numbers: Numbers) -> int:
