@@ -69,7 +69,7 @@ KINDS = {
         "id seen label", lambda k: [k, f"2023-01-{k % 28 + 1:02}T10:00:00+02:00", label(k)],
         "date"),
     "yes and no": ("id x label", lambda k: [k, "YN"[k % 3 == 0], label(k)], "boolean"),
-    "percent": ("id x label", lambda k: [k, f"{k}%", label(k)], "number"),
+    "percent": ("id x label", lambda k: [k, f"{k % 9}%", label(k)], "number"),
     "blanks around names and cells": (
         "id x\u2002 label", lambda k: [k, f" {k % 7}.5 ", label(k)], "number"),
 }  # fmt: skip
