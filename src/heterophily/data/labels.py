@@ -22,8 +22,15 @@ NUMBER = re.compile(
 )
 _UNLABELLED = "leave the cell empty for an unlabelled node"
 _NO_VALUE = {"nan", "null", "none", "na", "n/a", "?", "-"}
-_NULL = {"null", "nan", "<na>", "#n/a", "\\n"}  # what databases and tables write for no value
-_DOUBTFUL = {"none", "na", "n/a", "?", "-", "--", "unknown", "unlabelled", "unlabeled", "missing"}
+_NULL = {
+    "null",
+    "nan",
+    "<na>",
+    "n/a",
+    "#n/a",
+    "\\n",
+}  # what databases and tables write for no value
+_DOUBTFUL = {"none", "na", "?", "-", "--", "unknown", "unlabelled", "unlabeled", "missing"}
 _MOST_DIGITS = 300  # of a label that is read as a number; longer ones are names
 
 
@@ -193,12 +200,11 @@ def _without_blanks(
 def _without_nulls(
     values: list[str], codes: NDArray[np.int64], place: str
 ) -> tuple[list[str], NDArray[np.int64], tuple[str, ...]]:
-    """Take NULL and its like for no label, where other labels are words; doubt other such words."""
+    """Take NULL and its like for no label; doubt other such words."""
     words = [value for value in values if value.lower() not in _NULL]
     nulls = [value for value in values if value.lower() in _NULL]
-    are_words = any(_as_whole(word) is None for word in words)
     remarks: list[str] = []
-    if nulls and are_words:
+    if nulls and words:
         index = {word: at for at, word in enumerate(words)}
         new = np.array([*(index.get(value, -1) for value in values), -1], np.int64)[codes]
         nodes = int(np.count_nonzero((new < 0) & (codes >= 0)))

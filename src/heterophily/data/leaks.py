@@ -162,7 +162,7 @@ def tells_label(values: NDArray[Any], labels: NDArray[np.int64]) -> bool:
     if levels.size * NODES_PER_VALUE <= values.size:
         table = np.bincount(place * present.size + classes, minlength=levels.size * present.size)
         table = table.reshape(levels.size, present.size)
-        right = table * (table == table.max(axis=1, keepdims=True))
+        right = table * (np.arange(present.size) == table.argmax(axis=1)[:, None])
         if (right.sum(axis=0)[counts] >= NEARLY_ALL * sizes[counts]).all():
             return True
         if levels.size == 2:

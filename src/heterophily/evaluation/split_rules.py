@@ -99,6 +99,7 @@ def splits_of(
     raise InputError(f"{graph.name} has no {rule} splits; {remedy('random-splits')}")
 
 
+_WHICH_LABEL = "; name the label column with --label, or pass labels="
 MOST_REPEATS = 100_000
 
 
@@ -107,6 +108,7 @@ def check_graph(graph: Graph, repeats: int | None) -> None:
     if graph.num_classes < 2:
         raise InputError(
             f"{graph.name}: {graph.num_classes} labelled class(es); training needs at least two"
+            f"{_WHICH_LABEL if graph.num_classes == 0 else ''}"
         )
     if repeats is not None and repeats < 1:
         raise InputError(f"repeats={repeats}; train at least once")

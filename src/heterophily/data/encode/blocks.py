@@ -10,6 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from heterophily.native.tables import Side, put_side_by_side
+
 SPARSE_BELOW = 0.3
 """Share of non-zeros under which a matrix of at least SPARSE_FROM columns is CSR."""
 
@@ -41,6 +43,10 @@ class Values:
         """Return the value of each row (0 for none) and its column in the block."""
         return self.values[rows], 0
 
+    def side(self, first_column: int) -> Side:
+        """Return the block for compiled code."""
+        return Side(first_column, numbers=self.values)
+
 
 @dataclass(frozen=True)
 class OneOf:
@@ -64,6 +70,10 @@ class OneOf:
         codes = self.codes[rows]
         return codes >= 0, codes
 
+    def side(self, first_column: int) -> Side:
+        """Return the block for compiled code."""
+        return Side(first_column, codes=self.codes)
+
 
 @dataclass(frozen=True)
 class Bag:
@@ -85,6 +95,11 @@ class Bag:
         """Write the block to its columns of a zero matrix."""
         rows = np.repeat(np.arange(self.matrix.shape[0]), np.diff(self.matrix.indptr))
         out[rows, self.matrix.indices] = self.matrix.data
+
+    def side(self, first_column: int) -> Side:
+        """Return the block for compiled code."""
+        of = self.matrix
+        return Side(first_column, numbers=of.data, codes=of.indices, indptr=of.indptr)
 
 
 Block = Values | OneOf | Bag
@@ -142,7 +157,21 @@ def _by_column(strip: Sequence[Values | OneOf], num_rows: int, dtype: Any) -> Ba
 def _sparse(
     blocks: Sequence[Block], total: int, shape: tuple[int, int], dtype: Any
 ) -> sp.csr_array:
-    """Fill the arrays of a CSR matrix, a few thousand rows at a time: nothing is held twice."""
+    """Fill the arrays of a CSR matrix."""
+    starts = np.cumsum([0, *(block.width for block in blocks)])[:-1].tolist()
+    if dtype == np.float32 and max(total, shape[1]) < 2**31 and len(blocks) <= _MANY:
+        sides = [block.side(start) for block, start in zip(blocks, starts, strict=True)]
+        if (found := put_side_by_side(sides, shape[0], total)) is not None:
+            matrix = sp.csr_array(found, shape=shape)
+            matrix.has_canonical_format = True
+            return matrix
+    return _sparse_in_strips(blocks, total, shape, dtype)
+
+
+def _sparse_in_strips(
+    blocks: Sequence[Block], total: int, shape: tuple[int, int], dtype: Any
+) -> sp.csr_array:
+    """Fill them by NumPy, a few thousand rows at a time: nothing is held twice."""
     strip = [block for block in blocks if not isinstance(block, Bag)]
     bags = [block for block in blocks if isinstance(block, Bag)]
     assert [id(block) for block in blocks] == [id(block) for block in (*strip, *bags)]

@@ -14,7 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-MISSING = ("", "na", "n/a", "nan", "null", "none", "nil", "?", "-", "--", ".", "#n/a", "<na>")
+MISSING = ("", "na", "n/a", "nan", "null", "none", "nil", "?", "-", "--", ".", "#n/a", "<na>",
+           "\\n")  # fmt: skip
 """Cells that mean "no value" in a column of numbers or dates (in any case of letters).
 
 In a column of categories only an empty cell does: NA may be Namibia.
@@ -62,6 +63,8 @@ def plain(column: Any) -> Any:
         column = column.cast(column.type.value_type)
     if is_text(column.type) and column.type != pa.string():
         column = column.cast(pa.string())
+    if pa.types.is_float16(column.type):  # Arrow cannot compare them
+        column = column.cast(pa.float32())
     return column
 
 

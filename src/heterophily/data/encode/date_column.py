@@ -22,6 +22,40 @@ PARTS = ("year", *_CYCLES)
 """Parts of a point in time, in the order of their features."""
 
 
+@dataclass(frozen=True, eq=False)
+class Points:
+    """Points in time (seconds since 1970, NaN for none): each day once where there are few days.
+
+    ``seconds`` (K,) are worked on, ``spread`` brings the results to the rows (N,).
+    """
+
+    seconds: NDArray[np.float64]
+    places: NDArray[np.int32] | None = None  # of each row among the seconds; None: as they are
+
+    @classmethod
+    def of(cls, seconds: NDArray[np.float64]) -> Points:
+        """Return points of rows; whole days in a range shorter than the table are numbered.
+
+        >>> Points.of(np.array([0.0, 86400.0, 0.0, np.nan])).seconds.tolist()
+        [0.0, 86400.0, nan]
+        """
+        missing = np.isnan(seconds)
+        days = seconds / _DAY
+        present = days[~missing] if missing.any() else days
+        if not present.size or (np.floor(present) != present).any():
+            return cls(seconds)
+        low, high = float(present.min()), float(present.max())
+        size = high - low + 1
+        if size >= seconds.size:
+            return cls(seconds)
+        places = np.where(missing, size, days - low).astype(np.int32)
+        return cls(np.append(np.arange(low, high + 1) * _DAY, np.nan), places)
+
+    def spread(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Return values of the points (K,) by row (N,)."""
+        return values if self.places is None else values[self.places]
+
+
 @dataclass(frozen=True, slots=True)
 class DateColumn:
     """A point in time: days since 1970 and the year, scaled; month, weekday and hour as circles.
@@ -52,16 +86,18 @@ class DateColumn:
         values, strange = seconds_of(column, formats)
         missing = np.isnan(values)
         days = Scale.fit(values / _DAY)
-        calendar = _calendar(values)
-        years = Scale.fit(calendar["year"])
-        parts = tuple(part for part, numbers in calendar.items() if _varies(numbers))
+        points = Points.of(values)
+        calendar = _calendar(points.seconds)
+        by_row = {part: points.spread(numbers) for part, numbers in calendar.items()}
+        years = Scale.fit(by_row["year"])
+        parts = tuple(part for part, numbers in by_row.items() if _varies(numbers))
         present = values[~missing] / _DAY
         low, high = (float(present.min()), float(present.max())) if present.size else (0.0, 0.0)
         fitted = cls(
             name, formats, days.center, days.spread, years.center, years.spread, parts,
             float(missing.mean()), low, high,
         )  # fmt: skip
-        return fitted, (values, calendar), strange
+        return fitted, (points, calendar), strange
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -75,31 +111,35 @@ class DateColumn:
             )
         return (*names, *([f"{self.name}: {MISSING_NAME}"] if self.missing > 0 else []))
 
-    def parse(self, column: Any) -> tuple[tuple[NDArray[np.float64], Calendar], Strange]:
-        """Return seconds since 1970, NaN where a cell is missing or no date, and their parts."""
+    def parse(self, column: Any) -> tuple[tuple[Points, Calendar], Strange]:
+        """Return points in time, NaN where a cell is missing or no date, and their parts."""
         values, strange = seconds_of(column, self.formats)
-        return (values, _calendar(values)), strange
+        points = Points.of(values)
+        return (points, _calendar(points.seconds)), strange
 
-    def encode(self, cells: tuple[NDArray[np.float64], Calendar]) -> list[Block]:
+    def encode(self, cells: tuple[Points, Calendar]) -> list[Block]:
         """Return elapsed time, the parts, and whether the cell was missing."""
-        values, calendar = cells
-        missing = np.isnan(values)
-        blocks: list[Block] = [Values(Scale(self.center, self.spread).apply(values / _DAY))]
+        points, calendar = cells
+        missing = np.isnan(points.seconds)
+        elapsed = Scale(self.center, self.spread).apply(points.seconds / _DAY)
+        blocks: list[Block] = [Values(points.spread(elapsed))]
         for part in self.parts:
             numbers = calendar[part]
             if part == "year":
-                blocks.append(Values(Scale(self.year_center, self.year_spread).apply(numbers)))
+                scaled = Scale(self.year_center, self.year_spread).apply(numbers)
+                blocks.append(Values(points.spread(scaled)))
                 continue
             angle = (numbers * (2 * math.pi / _CYCLES[part])).astype(np.float32)
             for function in (np.sin, np.cos):
                 circle = function(angle)
                 circle[missing] = 0
-                blocks.append(Values(circle))
-        return blocks + ([indicator(missing)] if self.missing > 0 else [])
+                blocks.append(Values(points.spread(circle)))
+        return blocks + ([indicator(points.spread(missing))] if self.missing > 0 else [])
 
     def values(self, cells: Any) -> Any:
         """Return the cells to compare them with the label."""
-        return cells[0]
+        points: Points = cells[0]
+        return points.spread(points.seconds)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON."""

@@ -96,7 +96,7 @@ def _column_drift(column: Column, given: Any) -> list[Drift]:
         missing = np.mean(np.diff(cells.indptr) == 0)
     else:
         assert isinstance(column, NumberColumn | DateColumn)
-        values = cells[0] / 86400 if isinstance(column, DateColumn) else cells
+        values = column.values(cells) / (86400 if isinstance(column, DateColumn) else 1)
         missing = np.isnan(values).mean()
         present = values[~np.isnan(values)]
         if present.size:

@@ -15,11 +15,14 @@ import pyarrow.compute as pc
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from heterophily.native.tables import has_bags, hash_bag
+
 Hashes = NDArray[np.uint32]
 _FACTOR, _PAIR = np.uint32(0x9E3779B1), np.uint32(0x85EBCA77)
 _MIX = (np.uint32(0x85EBCA6B), np.uint32(0xC2B2AE35))
 _TABLE = 18  # powers are kept for texts of up to 2^18 bytes
 _ROWS = 1 << 11  # cells worked on at a time: their bytes and hashes fit the cache
+_NATIVE_ROWS = 1 << 13  # the same for compiled code
 _IS_WORD = np.zeros(256, np.bool_)
 _IS_WORD[[*b"0123456789_", *range(65, 91), *range(97, 123), *range(128, 256)]] = True
 
@@ -135,12 +138,12 @@ def bag_of_words(column: Any, width: int) -> tuple[sp.csr_array, NDArray[np.int6
 
     Values are counts, each row divided by its length. ``column`` is a ``pa.ChunkedArray`` of text.
     """
-
     none = np.zeros(0, np.int64)
     done = [(none.astype(np.int32), none.astype(np.float32), none, none)]
+    bag, step = (_native_bag, _NATIVE_ROWS) if has_bags() else (_bag, _ROWS)
     for chunk in column.chunks:
-        for begin in range(0, len(chunk), _ROWS):
-            done.append(_bag(chunk[begin : begin + _ROWS], width))
+        for begin in range(0, len(chunk), step):
+            done.append(bag(chunk[begin : begin + step], width))
     indices, data, entries, words = (np.concatenate(parts) for parts in zip(*done, strict=True))
     del done
     total = int(entries.sum())
@@ -149,6 +152,15 @@ def bag_of_words(column: Any, width: int) -> tuple[sp.csr_array, NDArray[np.int6
     matrix = sp.csr_array((data, indices, indptr), shape=(entries.size, width))
     matrix.has_canonical_format = True
     return matrix, words
+
+
+def _native_bag(array: Any, width: int) -> tuple[Any, ...]:
+    """Return what :func:`_bag` does, by compiled code."""
+    data, cells = _bytes(pc.fill_null(array, "") if array.null_count else array)
+    is_ascii = not (data >= 128).any()
+    if not is_ascii:  # other letters have small ones too
+        data, cells = _bytes(pc.fill_null(pc.utf8_lower(array), ""))
+    return hash_bag(data, cells, width, is_word=_IS_WORD, fold=is_ascii)
 
 
 def _bag(array: Any, width: int) -> tuple[Any, ...]:

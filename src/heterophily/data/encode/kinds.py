@@ -82,6 +82,13 @@ FEW_NUMBERS = 30
 
 _LIKE_A_NUMBER = r"^[\s$€£¥+\-.]*\d|^[A-Za-z]{3,9}\.?\s+\d"  # or a date: Mar 5, 2021
 _ID_NAME = re.compile(r"(.*[_\W])?(id|uuid|guid|key|index|hash|number|nr|no)|.*Id", re.IGNORECASE)
+_TIME_NAME = re.compile(
+    r"(.*[_\W])?(time|timestamp|ts|date|datetime|day|created|updated|joined|since|at|on|epoch)"
+    r"|.*(?-i:Time|Timestamp|Date|At)",
+    re.IGNORECASE,
+)
+_EPOCHS = (3e8, 4.2e9)  # seconds since 1970, of 1979 to 2103
+_CODE = r"^\d{2,6}$"  # a code of digits: with a leading zero, and all as long (01067, 10115)
 _WRITTEN = re.compile(r"feature_(0|[1-9]\d*)")
 
 
@@ -136,8 +143,8 @@ def guess(name: str, column: Any) -> Guess:
     kind, rows = column.type, len(column)
     if pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
         raise InputError(
-            f"column {name!r} holds {kind} values; a cell must be one number or one text: "
-            "leave the column out, or spread it over several"
+            f"column {name!r} holds {kind} values; a cell must be one number or one text: leave "
+            f"the column out (ignore=[{name!r}], --ignore), or spread it over several"
         )
     if not (is_text(kind) or is_number(kind) or is_time(kind) or pa.types.is_boolean(kind)):
         column = column.cast(pa.string())  # times of day, durations: by their text
@@ -182,9 +189,28 @@ def _number(name: str, cells: Any, sample: Any) -> Guess:
     is_sparse = low >= 0 and values.size > 0 and bool(np.mean(values == 0) >= MOSTLY_ZERO)
     if low >= 0 and high <= 1 and np.isin(values, (0.0, 1.0)).all() and _all_zero_or_one(cells):
         return Guess(name, "boolean", is_sparse)
+    if _are_times(name, low, high):
+        return Guess(name, "date")
     if is_id(name, values, cells, low, high):
         return Guess(name, "id")
     return Guess(name, "number", is_sparse)
+
+
+def _are_times(name: str, low: float, high: float) -> bool:
+    """Whether numbers are seconds, milli-, micro- or nanoseconds since 1970, and called so."""
+    if not _TIME_NAME.fullmatch(name.strip()) or low < _EPOCHS[0]:
+        return False
+    return any(
+        _EPOCHS[0] * unit <= low and high <= _EPOCHS[1] * unit for unit in (1, 1e3, 1e6, 1e9)
+    )
+
+
+def _are_codes(sample: Any) -> bool:
+    """Whether cells are codes of digits: all as long, and some begin with a zero."""
+    if not pc.all(pc.match_substring_regex(sample, _CODE)).as_py():
+        return False
+    lengths = pc.min_max(pc.utf8_length(sample)).as_py()
+    return lengths["min"] == lengths["max"] and bool(pc.any(pc.starts_with(sample, "0")).as_py())
 
 
 def _all_zero_or_one(cells: Any) -> bool:
@@ -217,6 +243,9 @@ def _words(name: str, cells: Any, sample: Any) -> Guess:
     ) or folded <= {"0", "1"}
     if is_pair:
         return Guess(name, "boolean")
+    if _are_codes(sample):  # zip codes are no numbers
+        seldom = len(distinct) / len(sample) >= NEVER_REPEAT and len(sample) >= ENOUGH_ROWS
+        return Guess(name, "id" if seldom else "category")
     if pc.mean(pc.match_substring_regex(sample, _LIKE_A_NUMBER).cast(pa.int8())).as_py() >= MOSTLY:
         number_share = decimal_of(pa.chunked_array([sample]))[1]
         if number_share >= ALMOST_ALL or (number_share >= MOSTLY and len(distinct) > FEW_NUMBERS):
@@ -225,7 +254,9 @@ def _words(name: str, cells: Any, sample: Any) -> Guess:
             return Guess(name, "date")
     repeats = len(distinct) / len(sample)
     words = float(pc.mean(_word_counts(distinct)).as_py())
-    if words >= TEXT_WORDS and repeats >= SELDOM_REPEAT and len(sample) >= ENOUGH_ROWS:
+    has_letters = pc.mean(pc.match_substring_regex(distinct, r"\pL").cast(pa.int8())).as_py() > 0.5
+    is_long = words >= TEXT_WORDS and has_letters  # a phone number is no text
+    if is_long and repeats >= SELDOM_REPEAT and len(sample) >= ENOUGH_ROWS:
         return Guess(name, "text")
     if repeats >= NEVER_REPEAT and len(sample) >= ENOUGH_ROWS:
         return Guess(name, "id")

@@ -26,7 +26,8 @@ Decimal = Literal[".", ","]
 DECIMALS: tuple[Decimal, ...] = (".", ",")
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 _UNITS = r"^[\s$€£¥]+|[\s$€£¥%]+$"
-_GAPS = r"(\d)[ \x{A0}\x{2009}\x{202F}'’_](\d\d\d)"  # blanks of all kinds, apostrophes
+_GAP = r"[ \x{A0}\x{2009}\x{202F}'’_]"  # blanks of all kinds, apostrophes
+_GAPS = rf"^[+-]?\d{{1,3}}({_GAP}\d{{3}})+([.,]\d*)?$"  # groups of three; a phone has others
 _THOUSANDS = {
     ".": r"^([+-]?\d{1,3})((,\d{3})+)(\.\d*)?$",
     ",": r"^([+-]?\d{1,3})((\.\d{3})+)(,\d*)?$",
@@ -65,8 +66,9 @@ def numbers_of(column: Any, decimal: Decimal = ".") -> tuple[NDArray[np.float64]
 def _unified(given: Any, decimal: Decimal) -> Any:
     """Return numbers as a computer writes them, null where a cell is none."""
     texts = pc.replace_substring_regex(given, _UNITS, "")
-    for _ in range(2):  # matches do not overlap: 1 234 567 needs a second turn
-        texts = pc.replace_substring_regex(texts, _GAPS, r"\1\2")
+    has_gaps = pc.match_substring_regex(texts, _GAPS)
+    if pc.any(has_gaps).as_py():
+        texts = pc.if_else(has_gaps, pc.replace_substring_regex(texts, _GAP, ""), texts)
     has_thousands = pc.match_substring_regex(texts, _THOUSANDS[decimal])
     if pc.any(has_thousands).as_py():
         mark = "," if decimal == "." else "."

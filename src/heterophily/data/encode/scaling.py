@@ -16,6 +16,21 @@ LIMIT = 3.0
 _FARTHEST = 1e6  # beyond this all are the limit, and squares cannot overflow
 
 
+def _quartiles(ordered: NDArray[np.float64]) -> list[float]:
+    """Return the quartiles of sorted numbers, as ``np.percentile`` does (which does not sort).
+
+    >>> _quartiles(np.array([1.0, 2.0, 4.0]))
+    [1.5, 2.0, 3.0]
+    """
+    places = np.array([0.25, 0.5, 0.75]) * (ordered.size - 1)
+    below = np.floor(places).astype(np.int64)
+    first, second = ordered[below], ordered[np.minimum(below + 1, ordered.size - 1)]
+    share = places - below
+    step = second - first
+    found = np.where(share < 0.5, first + step * share, second - step * (1 - share))
+    return [float(value) for value in found]
+
+
 @dataclass(frozen=True, slots=True)
 class Scale:
     r"""Median and spread of a column; :meth:`apply` centres, divides and bends.
@@ -40,7 +55,7 @@ class Scale:
         if not present.size:
             return cls(0.0, 1.0)
         with np.errstate(over="ignore", invalid="ignore"):
-            low, center, high = np.percentile(present, [25, 50, 75])
+            low, center, high = _quartiles(np.sort(present))
             spread = float(high / IQR_OF_NORMAL - low / IQR_OF_NORMAL)
             if not spread > 0:
                 spread = float(present.std())

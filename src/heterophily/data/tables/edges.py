@@ -13,6 +13,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from heterophily.data.edge_types import EMPTY, MOST
+from heterophily.data.encode.cells import is_text
+from heterophily.data.encode.numerals import decimal_of, numbers_of
+from heterophily.data.labels import NUMBER
 from heterophily.data.remedies import remedy
 from heterophily.data.tables.columns import EdgeColumns
 from heterophily.data.tables.ids import check_ids
@@ -21,6 +24,7 @@ from heterophily.data.wording import short
 from heterophily.errors import InputError
 
 _WHOLE = re.compile(r"-?\d+(?:\.0+)?")
+_WEIGHT_ADVICE = "weights are numbers: correct it, or name another weight column"
 _HEADER_HINT = "; if it is a second header line, remove it"
 
 
@@ -52,11 +56,14 @@ def read_edges(
 ) -> EdgeRows:
     """Read the columns of an edge table; each refusal names its cell."""
     names = [chosen.source, chosen.target]
+    weight = [] if chosen.weight is None else [chosen.weight]
+    are_plain = all(_are_plain(table.head().get(name, [])) for name in weight)
     found = table.read(
         ids=names,
-        numbers=[] if chosen.weight is None else [chosen.weight],
+        numbers=weight if are_plain else (),
+        cells=() if are_plain else weight,
         words=[*([] if chosen.edge_type is None else [chosen.edge_type]), *(labels or ())],
-        advice="weights are numbers: correct it, or name another weight column",
+        advice=_WEIGHT_ADVICE,
     )
     for column in names:
         check_ids(table, column, found[column])
@@ -93,19 +100,21 @@ def refuse_unknown(
     ends: list[Any],
     numbers: list[NDArray[np.int32]],
     node_table: Table,
+    why: str,
 ) -> None:
-    """Refuse edges to nodes that the node table does not have."""
+    """Refuse edges to nodes that the node table does not have; ``why`` may name the cause."""
     is_unknown = [end < 0 for end in numbers]
     rows = np.flatnonzero(is_unknown[0] | is_unknown[1])
     if rows.size:
         row = int(rows[0])
         side = 0 if is_unknown[0][row] else 1
+        more = f" ({rows.size:,} rows in all)" if why else also(table, rows[1:])
         raise InputError(
             f"{table.path.name}, {place(table, row)}, column "
             f"{short((chosen.source, chosen.target)[side])}: node "
-            f"{short(ends[side][row].as_py())} is not in {node_table.path.name}; add it there"
-            f"{remedy('or-choose-unknown')}"
-            f"{_HEADER_HINT if rows.tolist() == [0] else also(table, rows[1:])}"
+            f"{short(ends[side][row].as_py())} is not in {node_table.path.name}; "
+            f"{why or 'add it there' + remedy('or-choose-unknown')}"
+            f"{_HEADER_HINT if rows.tolist() == [0] else more}"
         )
 
 
@@ -130,7 +139,9 @@ def _are_whole(column: Any) -> bool:
 
 def _read_weights(table: Table, name: str, found: dict[str, Any]) -> NDArray[np.float64]:
     column = found.pop(name)
-    weights: NDArray[np.float64] = column.to_numpy()
+    if is_text(column.type):
+        column = _weights_in_words(table, name, column)
+    weights: NDArray[np.float64] = pc.cast(column, pa.float64(), safe=False).to_numpy()
     rows = np.flatnonzero(np.isnan(weights))
     leave_out = remedy("leave-out", column=name)
     fault = f"empty cell; give every edge a weight, or {leave_out}"
@@ -147,6 +158,23 @@ def _read_weights(table: Table, name: str, found: dict[str, Any]) -> NDArray[np.
             f"{also(table, rows[1:])}"
         )
     return weights
+
+
+def _are_plain(cells: Sequence[str | None]) -> bool:
+    """Whether cells are numbers as a computer writes them."""
+    return all(NUMBER.fullmatch(cell) for cell in cells if cell)
+
+
+def _weights_in_words(table: Table, name: str, column: Any) -> Any:
+    """Return numbers with decimal commas, thousands marks or units; refuse other cells."""
+    values, strange = numbers_of(column, decimal_of(column)[0])
+    if strange.count:
+        raise InputError(
+            f"{table.path.name}, {place(table, strange.rows[0])}, column {short(name)}: "
+            f"{short(strange.texts[0])} is not a number; {_WEIGHT_ADVICE}"
+            f"{also(table, strange.rows[1:])}"
+        )
+    return pa.chunked_array([pa.array(values, from_pandas=True)])
 
 
 def refuse_id_as_header(table: Table, names: Sequence[str], ids: Sequence[Any]) -> None:

@@ -15,12 +15,16 @@ from heterophily.data.splits import PARTS, SplitBatch
 from heterophily.data.tables.columns import EdgeColumns
 from heterophily.data.tables.edges import refuse_unknown
 from heterophily.data.tables.ids import find_ids, repeats, same_kind, without_points
-from heterophily.data.tables.table import Table
-from heterophily.data.wording import count
+from heterophily.data.tables.spelt_otherwise import spelt_otherwise
+from heterophily.data.tables.table import Table, place
+from heterophily.data.wording import count, short
+from heterophily.errors import InputError
 
 Numbers = list[NDArray[np.int32]]
 UnknownEnds = Literal["refuse", "add", "drop"]
 """What becomes of an end of an edge that the node table does not have."""
+
+_TOTALS = {"total", "totals", "grand total", "sum", "summe", "gesamt", "gesamtsumme", "somme"}
 
 
 def number_ends(
@@ -63,8 +67,13 @@ def number_ends(
     is_unknown = [side < 0 for side in numbers]
     if not _unknown(numbers):
         return numbers, node_ids, 0
+    strange = [side.filter(pa.array(mask)) for side, mask in zip(sides, is_unknown, strict=True)]
+    strange_ids = pa.chunked_array([chunk for side in strange for chunk in side.chunks])
+    why = spelt_otherwise(strange_ids, known, node_table.path.name)
     if unknown == "refuse" or all(side.all() for side in is_unknown):
-        refuse_unknown(edge_table, columns, ends, numbers, node_table)
+        refuse_unknown(edge_table, columns, ends, numbers, node_table, why)
+    if why:
+        edge_table.remarks.append(f"warning: {edge_table.path.name}: {why}")
     if unknown == "drop":
         dropped = int((is_unknown[0] | is_unknown[1]).sum())
         edge_table.remarks.append(
@@ -72,8 +81,7 @@ def number_ends(
             f"{node_table.path.name}"
         )
         return numbers, node_ids, 0
-    strange = [side.filter(pa.array(mask)) for side, mask in zip(sides, is_unknown, strict=True)]
-    new = pc.unique(pa.chunked_array([chunk for side in strange for chunk in side.chunks]))
+    new = pc.unique(strange_ids)
     new = new.take(pc.array_sort_indices(new))
     numbers, node_ids = find_ids(sides, pa.chunked_array([*known.chunks, new]))
     edge_table.remarks.append(
@@ -81,6 +89,18 @@ def number_ends(
         "without a label"
     )
     return numbers, node_ids, len(new)
+
+
+def refuse_totals(
+    table: Table, column: str, ids: NDArray[Any], numbers: Numbers, rows: int
+) -> None:
+    """Refuse a last row that is called a total and is no end of an edge."""
+    last = str(ids[rows - 1])
+    if last.strip().casefold() in _TOTALS and not any((side == rows - 1).any() for side in numbers):
+        raise InputError(
+            f"{table.path.name}, {place(table, rows - 1)}, column {short(column)}: {short(last)} "
+            "is no end of an edge; if it is a line of totals, remove it, else write an edge for it"
+        )
 
 
 def _unknown(numbers: Numbers) -> int:

@@ -46,7 +46,16 @@ def has_no_header(cells: Sequence[str], *, is_list: bool) -> bool:
 
 
 def named_columns(cells: Sequence[str]) -> list[str]:
-    """Return the names of columns; further ones without a name are called as pandas does."""
+    """Return the names of columns, without blanks around them if they then still differ.
+
+    Further ones without a name are called as pandas does.
+
+    >>> named_columns(["id ", " age", "", ""])
+    ['id', 'age', '', 'Unnamed: 3']
+    """
+    stripped = [cell.strip() for cell in cells]
+    if len({*stripped}) == len({*cells}):
+        cells = stripped
     blank = [place for place, cell in enumerate(cells) if not cell.strip()]
     return [f"Unnamed: {k}" if k in blank[1:] else cell for k, cell in enumerate(cells)]
 

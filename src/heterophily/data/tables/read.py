@@ -22,7 +22,7 @@ from heterophily.data.tables.edges import (
     refuse_second_header,
 )
 from heterophily.data.tables.end_labels import end_label_columns, labels_of_ends
-from heterophily.data.tables.ends import UnknownEnds, number_ends, with_more_nodes
+from heterophily.data.tables.ends import UnknownEnds, number_ends, refuse_totals, with_more_nodes
 from heterophily.data.tables.ids import number_ids, same_kind
 from heterophily.data.tables.node_rows import NodeOptions, read_nodes
 from heterophily.data.tables.open import FileName, open_table
@@ -190,6 +190,7 @@ def read_tables(
             ids,
             unknown="add" if is_label_list and unknown_ends == "refuse" else unknown_ends,
         )
+        refuse_totals(node_table, node_columns.node_id, node_ids, numbers, len(ids))
         parts = with_more_nodes(parts, added)
         if unknown_ends == "drop":
             numbers = rows.keep_known(numbers)

@@ -67,6 +67,11 @@ def _contents(path: Path, is_gzip: bool) -> Any:
         raise InputError(f"{path.name} is damaged or cut off: its gzip data ends early") from error
 
 
+def _is_code(cell: str | None) -> bool:
+    """Whether a cell is made of digits and begins with a zero."""
+    return bool(cell) and len(cell) > 1 and cell[0] == "0" and cell.isdigit()
+
+
 class TextTable:
     """One delimited text file. Without a header the columns are called 1, 2, 3, ..."""
 
@@ -229,6 +234,10 @@ class TextTable:
         has a leading zero, a sign or a space, the ids of that column are strings.
         """
         types = {**dict.fromkeys(numbers, pa.float64()), **dict.fromkeys(words, pa.string())}
+        if cells:  # codes such as 01067 keep their zeros
+            head = self.head()
+            codes = [name for name in cells if any(map(_is_code, head.get(name, [])))]
+            types |= dict.fromkeys(codes, pa.string())
         if words or cells:  # other columns hold blanks and quotes: look at the ids themselves
             types |= dict.fromkeys(ids, pa.string())
         table = self._parse([*ids, *numbers, *words, *cells], types, advice)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 from heterophily.data.encode.dates import formats_of
+from heterophily.data.encode.numerals import decimal_of
 from heterophily.data.labels import NUMBER
 from heterophily.data.remedies import remedy
 from heterophily.data.tables.columns import EdgeColumns
@@ -84,6 +85,13 @@ def _are_dates(cells: Sequence[str]) -> bool:
     return not all(map(str.isdigit, cells)) and formats_of(pa.array(cells, pa.string()))[1] >= 0.8
 
 
+def _are_numbers(cells: Sequence[str]) -> bool:
+    """Whether cells are numbers, as a computer or a person writes them."""
+    if all(NUMBER.fullmatch(cell) for cell in cells):
+        return True
+    return decimal_of(pa.chunked_array([pa.array(cells, pa.string())]))[1] == 1
+
+
 def _described(name: str, cells: Sequence[str | None], columns: EdgeColumns) -> str:
     found = [cell.strip() for cell in cells if cell and cell.strip()]
     words = sorted(set(found))
@@ -91,7 +99,7 @@ def _described(name: str, cells: Sequence[str | None], columns: EdgeColumns) -> 
         return f"{name!r} (points in time)"
     if counts_rows(cells):
         return f"{name!r} (row numbers)"
-    if found and all(NUMBER.fullmatch(cell) for cell in found):
+    if found and _are_numbers(found):
         can_weigh = columns.weight is None and not any(cell.startswith("-") for cell in found)
         offer = f"; {remedy('use-as-weights', column=name)}" if can_weigh else ""
         return f"{name!r} (numbers{offer})"

@@ -1,0 +1,55 @@
+"""Why ends of edges are not in the node table although they seem to be: spelt in another way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from heterophily.data.wording import short
+
+ENOUGH = 0.5
+"""Share of the unknown ends that must be found in another spelling."""
+
+_MOST = 1000  # unknown ends that are looked at
+_ROUNDED = r"^[+-]?\d([.,]\d+)?[eE]\+?\d+$"
+_WAYS: Mapping[str, Callable[[Any], Any]] = {
+    "leading zeros": lambda ids: pc.utf8_ltrim(ids, "0"),
+    "upper and lower case": pc.utf8_lower,
+}
+
+
+def spelt_otherwise(unknown: Any, known: Any, nodes: str) -> str:
+    """Say in which spelling most unknown ends are ids of the node table; else nothing.
+
+    ``unknown`` and ``known`` are Arrow arrays of ids, ``nodes`` is the name of the node table.
+
+    >>> spelt_otherwise(pa.array(["7", "12"]), pa.array(["007", "012"]), "n.csv")
+    "the ids differ in leading zeros ('7' here, '007' in n.csv); write them alike in both tables"
+    """
+    ends, ids = (column.cast(pa.string()).unique() for column in (unknown, known))
+    ends = ends[:_MOST]
+    rounded = [column for column in (ends, ids) if _share(column, _ROUNDED) >= ENOUGH]
+    if rounded:
+        return (
+            f"ids such as {short(rounded[0][0].as_py())} were rounded by a spreadsheet program; "
+            "export them again, as text"
+        )
+    for what, folded in _WAYS.items():
+        found = pc.index_in(folded(ends), value_set=folded(ids))
+        if len(ends) and 1 - found.null_count / len(ends) >= ENOUGH:
+            first = pc.index(pc.is_valid(found), True).as_py()
+            here, there = ends[first].as_py(), ids[found[first].as_py()].as_py()
+            return (
+                f"the ids differ in {what} ({short(here)} here, {short(there)} in {nodes}); write "
+                "them alike in both tables"
+            )
+    return ""
+
+
+def _share(column: Any, pattern: str) -> float:
+    if not len(column):
+        return 0.0
+    return float(pc.mean(pc.match_substring_regex(column, pattern).cast(pa.int8())).as_py())
