@@ -150,7 +150,7 @@ def test_auto_answers(kind: str, run: Any, capsys: pytest.CaptureFixture[str]) -
 
 @pytest.mark.parametrize("kind", GRAPHS)
 def test_the_page_answers(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from heterophily.web.tasks.catalog import TASKS
+    from heterophily.web.tasks.catalog import task_of
     from heterophily.web.worker import Context, perform
 
     monkeypatch.chdir(tmp_path)
@@ -168,7 +168,7 @@ def test_the_page_answers(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyP
         with warnings.catch_warnings():
             warnings.simplefilter("default")
             warnings.simplefilter("error", RuntimeWarning)
-            state, result = perform(TASKS[task], request, context)
+            state, result = perform(task_of(task), request, context)
         assert "this should not happen" not in result.get("error", "")
         if state == "failed":
             break

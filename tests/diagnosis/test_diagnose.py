@@ -12,7 +12,8 @@ import pytest
 from heterophily.data.catalog import load
 from heterophily.data.graph import Graph
 from heterophily.data.synthetic.edge_homophily import edge_homophily_graph
-from heterophily.diagnosis.diagnose import diagnose, safe_name
+from heterophily.data.wording import safe_name
+from heterophily.diagnosis.diagnose import diagnose
 from heterophily.errors import InputError
 from heterophily.metrics.catalog import LINEAR, METRICS
 

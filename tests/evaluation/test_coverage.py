@@ -20,7 +20,7 @@ def test_stratified_splits_of_a_rare_class_have_no_gap_and_the_papers_do():
     validation, test = gap_remarks(RARE, papers, ("ok", "fraud"), "paper-random")
     assert "class 'fraud' (105 labelled) without test nodes in 3 of 3 splits" in test
     assert "no score tells how well it is found" in test
-    assert test.endswith("--splits random draws every class into each part")
+    assert test.endswith("use --splits random: they have every class in each part")
     assert "without validation nodes" in validation
 
 

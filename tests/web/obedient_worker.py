@@ -36,7 +36,7 @@ def obey(request: Mapping[str, Any], context: worker.Context) -> dict[str, Any]:
 
 if __name__ == "__main__":  # as a program only: the tests import every module
     catalog: Any = ModuleType("heterophily.web.tasks.catalog")
-    catalog.TASKS = dict.fromkeys(KINDS, obey)
-    catalog.warm_up = lambda: None
+    catalog.task_of = dict.fromkeys(KINDS, obey).__getitem__
+    catalog.warm_up = lambda: iter(())
     sys.modules[catalog.__name__] = catalog
     worker.main()

@@ -236,7 +236,7 @@ def test_no_worker_survives_a_server_that_is_killed(tmp_path: Path) -> None:
         [sys.executable, "-c", script, str(tmp_path / "work")],
         stdout=subprocess.PIPE,
         text=True,
-        env={**os.environ, "PYTHONPATH": str(HERE)},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE), *sys.path])},
     )
     try:
         assert server.stdout is not None

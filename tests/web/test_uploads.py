@@ -14,11 +14,13 @@ import pytest
 from web.conftest import Live
 
 from heterophily.cli.app import main
+from heterophily.data.remedies import speaking
 from heterophily.errors import InputError
 from heterophily.web.refusal import RefusedError
 from heterophily.web.settings import WebSettings
-from heterophily.web.uploads import check_unpacked, recognise, save
-from heterophily.web.wording import in_page_words
+from heterophily.web.unpacked import check_unpacked
+from heterophily.web.uploads import recognise, save
+from heterophily.web.wording import PAGE_WORDS
 
 NODES = b"id,label,x\n" + b"".join(
     b"%d,%s,%d\n" % (i, b"ab"[i % 2 :][:1], i % 5) for i in range(30)
@@ -145,9 +147,10 @@ def test_a_bad_file_gets_the_sentence_of_the_command_line_in_the_words_of_the_pa
     for role in ("edges", "nodes"):
         words += [f"--{role}", endings[role]] if role in files else []
     words += [word for name, value in options.items() for word in (f"--{name}", value)]
-    assert main(["diagnose", *words, "--no-report"]) == 2
+    with speaking(PAGE_WORDS):
+        assert main(["diagnose", *words, "--no-report"]) == 2
     told = capsys.readouterr().err.removeprefix("error: ").strip()
-    assert (answer.status_code, answer.json()) == (400, {"error": in_page_words(told)})
+    assert (answer.status_code, answer.json()) == (400, {"error": told})
 
 
 def pickled() -> bytes:

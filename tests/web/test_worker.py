@@ -1,8 +1,13 @@
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 from heterophily.errors import InputError
+from heterophily.web.jobs import KINDS
+from heterophily.web.tasks.catalog import TASKS, task_of, warm_up
 from heterophily.web.worker import Context, StoppedError, perform, sentence_of
 
 
@@ -40,3 +45,21 @@ def test_an_error_of_the_system_names_the_file_and_the_cause() -> None:
     assert sentence_of(OSError(28, "No space left on device", "x.npz")) == (
         "x.npz: No space left on device"
     )
+
+
+def test_reading_a_file_loads_no_statistics_and_no_server() -> None:
+    """A worker that starts while somebody waits must be quick."""
+    code = (
+        "import sys\nfrom heterophily.web.tasks.catalog import task_of\n"
+        "task_of('import'), task_of('preview')\n"
+        "print([name for name in ('scipy.stats', 'sklearn', 'fastapi', 'torch') "
+        "if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def test_every_kind_of_job_has_a_task() -> None:
+    assert TASKS.keys() == KINDS.keys()
+    assert list(warm_up()) == list(TASKS)
+    assert all(callable(task_of(kind)) for kind in KINDS)

@@ -57,8 +57,8 @@ def diagnose(
     if report is not None and no_report:
         raise InputError("--report and --no-report contradict each other; pass one of them")
     from heterophily.cli.warehouse import diagnose_in_engine, opened_or_diagnosed, way_for
+    from heterophily.data.wording import safe_name
     from heterophily.diagnosis.diagnose import diagnose as run
-    from heterophily.diagnosis.diagnose import safe_name
 
     opened = found = None
     way = "engine" if connect is not None else way_for(graph, as_json=json)

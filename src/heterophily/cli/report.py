@@ -98,7 +98,8 @@ def report(
     if models is not None and results:
         raise InputError("--models and --results contradict each other; pass one of them")
     opened = graph.open()
-    from heterophily.diagnosis.diagnose import diagnose, safe_name
+    from heterophily.data.wording import safe_name
+    from heterophily.diagnosis.diagnose import diagnose
     from heterophily.report.write import write_report
 
     words = graph.arguments()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 
 class Doubt(str):
     """A remark that says what looks wrong in the data; other remarks say what was done."""
@@ -36,3 +38,12 @@ def count(number: int, singular: str, plural: str | None = None) -> str:
     ('1 node', '2,000 nodes')
     """
     return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
+
+
+def safe_name(name: str) -> str:
+    """Return a name that is a harmless file name on every system.
+
+    >>> safe_name("../my graph<b>")
+    'my-graph-b'
+    """
+    return re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-")[:80] or "graph"

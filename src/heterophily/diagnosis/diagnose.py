@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -226,15 +225,6 @@ def _spreads(graph: Graph, metrics: MetricValues, seed: int) -> dict[str, float]
         except InputError:
             continue  # too few labels for a draw: no spread is shown
     return found
-
-
-def safe_name(name: str) -> str:
-    """Return a name that is a harmless file name on every system.
-
-    >>> safe_name("../my graph<b>")
-    'my-graph-b'
-    """
-    return re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-")[:80] or "graph"
 
 
 def _source(graph: Graph) -> str | None:

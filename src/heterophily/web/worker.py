@@ -20,8 +20,6 @@ from heterophily.data.remedies import speaking
 from heterophily.errors import OUT_OF_MEMORY, HeterophilyError, is_out_of_memory
 from heterophily.web.wording import PAGE_WORDS
 
-IDLE_SECONDS = 0.2  # after which a new worker loads what training needs
-
 
 class StoppedError(Exception):
     """The job was asked to stop; what is finished is kept."""
@@ -127,20 +125,19 @@ def main() -> None:
         replies.write(json.dumps({"event": event, "data": data}, allow_nan=False) + "\n")
         replies.flush()
 
-    from heterophily.web.tasks.catalog import TASKS, warm_up
+    from heterophily.web.tasks.catalog import task_of, warm_up
 
-    is_warm, home = False, Path.cwd()
+    home, to_load, is_warm = Path.cwd(), warm_up(), False
     while True:
         try:
-            message = inbox.get(timeout=None if is_warm else IDLE_SECONDS)
-        except queue.Empty:
-            warm_up()  # on this thread: two threads that import at once see half-made modules
-            is_warm = True
+            message = inbox.get(block=is_warm)
+        except queue.Empty:  # on this thread: two that import at once see half-made modules
+            is_warm = next(to_load, None) is None
             continue
         is_stopped = partial(stopped.__contains__, message["job"])
         context = Context(send, is_stopped)
         with memory_limited(message.get("memory")), speaking(PAGE_WORDS):
-            state, result = perform(TASKS[message["kind"]], message["request"], context)
+            state, result = perform(task_of(message["kind"]), message["request"], context)
         os.chdir(home)  # the folder of the task may be removed as soon as it ended
         send("end", {"state": state, "result": result})
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from heterophily.data.atomic import write_text
-from heterophily.diagnosis.diagnose import safe_name
+from heterophily.data.wording import safe_name
 from heterophily.errors import InputError, lookup
 from heterophily.evaluation.split_rules import rule_of
 from heterophily.report.figures.catalog import FIGURES, Figure

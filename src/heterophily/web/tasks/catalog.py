@@ -1,24 +1,33 @@
-"""The table of tasks, and what is loaded before anybody asks for one."""
+"""The table of tasks. Each is loaded when it is needed: reading a file needs no statistics."""
 
 from __future__ import annotations
 
-from heterophily.web.tasks.compare_models import compare_models
-from heterophily.web.tasks.diagnose_graph import diagnose_graph
-from heterophily.web.tasks.import_graph import import_graph
-from heterophily.web.tasks.preview_tables import preview_tables
-from heterophily.web.tasks.show_study import show_study
-from heterophily.web.tasks.train_synthetic import train_synthetic
+from collections.abc import Iterator
+from importlib import import_module
+
 from heterophily.web.worker import Task
 
-TASKS: dict[str, Task] = {
-    "preview": preview_tables,
-    "import": import_graph,
-    "diagnosis": diagnose_graph,
-    "comparison": compare_models,
-    "playground": train_synthetic,
-    "study": show_study,
+TASKS = {
+    "preview": "preview_tables",
+    "import": "import_graph",
+    "diagnosis": "diagnose_graph",
+    "playground": "train_synthetic",
+    "study": "show_study",
+    "comparison": "compare_models",
 }
+"""Kinds of jobs, and the function that does one: in the module of its name in this folder."""
 
 
-def warm_up() -> None:
-    """Load what training needs: it takes seconds."""
+def task_of(kind: str) -> Task:
+    """Return the function that does jobs of a kind."""
+    name = TASKS[kind]
+    found: Task = getattr(import_module(f"heterophily.web.tasks.{name}"), name)
+    return found
+
+
+def warm_up() -> Iterator[str]:
+    """Load one task after the other, those that are waited for first; a job may come between."""
+    import_module("heterophily.data.tables")
+    for kind in TASKS:
+        task_of(kind)
+        yield kind

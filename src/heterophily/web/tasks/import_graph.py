@@ -11,9 +11,9 @@ from heterophily.data.graph import Graph
 from heterophily.data.npz import write_npz
 from heterophily.data.options import OPTIONS
 from heterophily.data.source import GraphSource
-from heterophily.diagnosis.diagnose import safe_name
+from heterophily.data.wording import safe_name
 from heterophily.errors import lookup
-from heterophily.web.uploads import check_unpacked
+from heterophily.web.unpacked import check_unpacked
 from heterophily.web.worker import Context
 
 GRAPH_FILE = "graph-read.npz"

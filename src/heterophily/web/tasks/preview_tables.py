@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from heterophily.web.uploads import check_unpacked
+from heterophily.web.unpacked import check_unpacked
 from heterophily.web.worker import Context
 
 
