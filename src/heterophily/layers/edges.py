@@ -108,6 +108,13 @@ def _bags(signal: Tensor, order: Tensor, indptr: Tensor, mode: int) -> Tensor:
     return found
 
 
+def _select(signal: Tensor, places: Tensor) -> Tensor:
+    """Return rows of (M, K); a single column is read as a vector: a tenth of the time."""
+    if signal.shape[1] == 1:
+        return signal.reshape(-1).index_select(0, places).unsqueeze(1)
+    return signal.index_select(0, places)
+
+
 # --- differentiable ------------------------------------------------------------------------------
 
 
@@ -120,6 +127,21 @@ def to_rows(signal: Tensor, edges: Edges) -> Tensor:
 def to_columns(signal: Tensor, edges: Edges) -> Tensor:
     """Give every edge the signal of the node that sends, (N, K) -> (E, K)."""
     found: Tensor = _Gather.apply(signal, edges, False)  # type: ignore[no-untyped-call]
+    return found
+
+
+def end_sums(received: Tensor, sent: Tensor, edges: Edges) -> Tensor:
+    """Add what both ends of every edge give it, (N, K), (N, K) -> (E, K), column by column."""
+    found: Tensor = _EndSums.apply(received, sent, edges)  # type: ignore[no-untyped-call]
+    return found
+
+
+def turned_around(signal: Tensor, edges: Edges) -> Tensor:
+    """Give every edge the signal of the edge in the other direction, (.., E) -> (.., E).
+
+    The pattern of the operator must be symmetric.
+    """
+    found: Tensor = _TurnedAround.apply(signal, edges)  # type: ignore[no-untyped-call]
     return found
 
 
@@ -155,13 +177,49 @@ class _Gather(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, signal: Tensor, edges: Edges, is_row: bool) -> Tensor:
         ctx.edges, ctx.is_row = edges, is_row
-        return signal.index_select(0, edges.rows if is_row else edges.columns)
+        return _select(signal, edges.rows if is_row else edges.columns)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
         sums = ctx.edges.row_sums if ctx.is_row else ctx.edges.column_sums
         return sums(gradients[0].contiguous()), None, None
+
+
+class _EndSums(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, received: Tensor, sent: Tensor, edges: Edges) -> Tensor:
+        ctx.edges = edges
+        parts = [
+            receiver.index_select(0, edges.rows).add_(sender.index_select(0, edges.columns))
+            for receiver, sender in zip(_by_head(received), _by_head(sent), strict=True)
+        ]
+        return torch.stack(parts).t()
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, None]:
+        pulled = gradients[0].contiguous()
+        return ctx.edges.row_sums(pulled), ctx.edges.column_sums(pulled), None
+
+
+class _TurnedAround(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, signal: Tensor, edges: Edges) -> Tensor:
+        ctx.edges = edges
+        return _permuted(signal, edges.matrix.transpose_order)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
+        order, positions = ctx.edges.matrix.transpose_order, ctx.edges.positions.long()
+        back = torch.empty_like(positions).index_copy_(0, order, positions)
+        return _permuted(gradients[0], back), None
+
+
+def _permuted(signal: Tensor, order: Tensor) -> Tensor:
+    flat = signal.reshape(-1, signal.shape[-1])
+    return torch.stack([row.index_select(0, order) for row in flat]).view(signal.shape)
 
 
 class _RowTotals(torch.autograd.Function):
@@ -173,16 +231,16 @@ class _RowTotals(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
-        return gradients[0].index_select(0, ctx.edges.rows), None
+        return _select(gradients[0], ctx.edges.rows), None
 
 
 class _Softmax(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, scores: Tensor, edges: Edges) -> Tensor:
         largest = edges.row_maxima(scores.contiguous())
-        weights = (scores - largest.index_select(0, edges.rows)).exp_()
+        weights = (scores - _select(largest, edges.rows)).exp_()
         totals = edges.row_sums(weights)
-        weights.div_(totals.index_select(0, edges.rows))
+        weights.div_(_select(totals, edges.rows))
         ctx.edges = edges
         ctx.save_for_backward(weights)
         return weights
@@ -192,7 +250,7 @@ class _Softmax(torch.autograd.Function):
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
         (weights,) = ctx.saved_tensors
         pulled = weights * gradients[0]
-        totals = ctx.edges.row_sums(pulled).index_select(0, ctx.edges.rows)
+        totals = _select(ctx.edges.row_sums(pulled), ctx.edges.rows)
         return pulled.sub_(totals.mul_(weights)), None
 
 
@@ -215,13 +273,16 @@ class _WeightedSum(torch.autograd.Function):
         pulls = _by_head(gradients[0])
         for_weights = for_signal = None
         if ctx.needs_input_grad[0]:
-            pairs = zip(pulls, _by_head(signal), strict=True)
-            for_weights = torch.stack([edges.inner_products(*pair) for pair in pairs], dim=1)
+            for_weights = torch.empty_like(weights)  # stored as they are
+            for place, pair in enumerate(zip(pulls, _by_head(signal), strict=True)):
+                for_weights[:, place] = edges.inner_products(*pair)
         if ctx.needs_input_grad[1]:
-            turned = _by_head(weights.index_select(0, edges.matrix.transpose_order))
+            order = edges.matrix.transpose_order
             parts = [
-                replace(edges.matrix, transpose_values=values).transpose_product(pull)
-                for values, pull in zip(turned, pulls, strict=True)
+                replace(
+                    edges.matrix, transpose_values=values.index_select(0, order)
+                ).transpose_product(pull)
+                for values, pull in zip(_by_head(weights), pulls, strict=True)
             ]
             for_signal = torch.stack(parts, dim=1)
         return for_weights, for_signal, None

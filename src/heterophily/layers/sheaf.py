@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from heterophily.layers.edges import Edges, row_totals, weighted_sum
+from heterophily.layers.edges import Edges, row_totals, turned_around, weighted_sum
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,25 +65,69 @@ def _blocks_times(blocks: Tensor, signal: Tensor) -> Tensor:
 
 def diagonal_laplacian(maps: Tensor, edges: Edges) -> SheafLaplacian:
     """Build the Laplacian of diagonal maps, (E, d): row e maps the receiving end of edge e."""
-    transport = maps * maps.index_select(0, edges.matrix.transpose_order)
+    entries = maps.t().contiguous()  # one array of edges for each entry
+    transport = (entries * turned_around(entries, edges)).t()
     degree = row_totals(maps.square(), edges)
     return SheafLaplacian(transport, degree, (degree + 1.0).rsqrt(), edges)
 
 
 def orthogonal_laplacian(maps: Tensor, edges: Edges) -> SheafLaplacian:
     """Build the Laplacian of orthogonal maps, (E, d, d); D is the degree of the graph."""
-    others = maps.index_select(0, edges.matrix.transpose_order)
+    entries = _entries(maps)
+    transport = _blocks(_product(entries, turned_around(entries, edges)))
     degree = edges.matrix.indptr.diff().to(maps.dtype).unsqueeze(1)
-    return SheafLaplacian(maps.transpose(1, 2) @ others, degree, (degree + 1.0).rsqrt(), edges)
+    return SheafLaplacian(transport, degree, (degree + 1.0).rsqrt(), edges)
 
 
 def general_laplacian(maps: Tensor, edges: Edges) -> SheafLaplacian:
     """Build the Laplacian of any maps, (E, d, d)."""
-    turned = maps.transpose(1, 2)
-    others = maps.index_select(0, edges.matrix.transpose_order)
-    degree = row_totals((turned @ maps).flatten(1), edges).view(-1, *maps.shape[1:])
+    entries = _entries(maps)
+    transport = _blocks(_product(entries, turned_around(entries, edges)))
+    own = _product(entries, entries).flatten(0, 1).t()
+    degree = row_totals(own, edges).view(-1, *maps.shape[1:])
     eye = torch.eye(maps.shape[1], dtype=maps.dtype, device=maps.device)
-    return SheafLaplacian(turned @ others, degree, inverse_root(degree + eye), edges)
+    return SheafLaplacian(transport, degree, inverse_root(degree + eye), edges)
+
+
+def _entries(maps: Tensor) -> Tensor:
+    """Store (E, d, d) as one array of edges for each entry: (d, d, E)."""
+    return maps.movedim(0, 2).contiguous()
+
+
+def _blocks(entries: Tensor) -> Tensor:
+    """Show (d, d, E) as (E, d, d), in place."""
+    return entries.movedim(2, 0)
+
+
+def _product(left: Tensor, right: Tensor) -> Tensor:
+    """Return ``L^T R`` of every edge, (d, d, E): whole arrays at a time, not small matrices."""
+    found: Tensor = _TransposedProduct.apply(left, right)  # type: ignore[no-untyped-call]
+    return found
+
+
+class _TransposedProduct(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, left: Tensor, right: Tensor) -> Tensor:
+        ctx.save_for_backward(left, right)
+        return _outer_sum(left.unsqueeze(2), right.unsqueeze(1))
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor]:
+        left, right = ctx.saved_tensors
+        pull = gradients[0].contiguous()
+        # To L: R G^T, summed over the columns of both; to R: L G, summed over the rows of G.
+        for_left = _outer_sum(right.transpose(0, 1).unsqueeze(2), pull.transpose(0, 1).unsqueeze(1))
+        for_right = _outer_sum(left.transpose(0, 1).unsqueeze(2), pull.unsqueeze(1))
+        return for_left, for_right
+
+
+def _outer_sum(left: Tensor, right: Tensor) -> Tensor:
+    """Sum the products of the k-th parts, without storing them."""
+    total = left[0] * right[0]
+    for one, other in zip(left[1:], right[1:], strict=True):
+        total.addcmul_(one, other)
+    return total
 
 
 def householder(entries: Tensor, stalk: int) -> Tensor:
@@ -97,15 +141,19 @@ def householder(entries: Tensor, stalk: int) -> Tensor:
     True
     """
     count = entries.shape[0]
-    found = torch.eye(stalk, dtype=entries.dtype, device=entries.device).expand(count, -1, -1)
-    start = 0
+    eye = torch.eye(stalk, dtype=entries.dtype, device=entries.device)
+    columns = [column.unsqueeze(1).expand(-1, count) for column in eye]  # of the product, (d, E)
+    numbers = iter(entries.t().contiguous())
     for place in range(stalk - 1):
-        size = stalk - 1 - place
-        zeros, one = entries.new_zeros(count, place), entries.new_ones(count, 1)
-        vector = torch.cat([zeros, one, entries[:, start : start + size]], dim=1).unsqueeze(2)
-        start += size
-        found = found - (found @ vector) @ (2.0 / vector.square().sum(1, keepdim=True) * vector).mT
-    return found
+        free = [next(numbers) for _ in range(place + 1, stalk)]
+        seen = columns[place]
+        for number, column in zip(free, columns[place + 1 :], strict=True):
+            seen = torch.addcmul(seen, column, number)
+        seen = seen * (2.0 / (1.0 + torch.stack(free).square().sum(0)))
+        columns[place] = columns[place] - seen
+        for after, number in enumerate(free, start=place + 1):
+            columns[after] = torch.addcmul(columns[after], seen, number, value=-1.0)
+    return _blocks(torch.stack(columns, dim=1))
 
 
 def inverse_root(matrices: Tensor) -> Tensor:

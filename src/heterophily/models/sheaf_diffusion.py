@@ -13,7 +13,7 @@ from torch.nn.functional import elu
 from heterophily.errors import InputError
 from heterophily.layers.derived import derived
 from heterophily.layers.dropout import dropout
-from heterophily.layers.edges import Edges, edges_of, to_columns, to_rows
+from heterophily.layers.edges import Edges, edges_of, end_sums
 from heterophily.layers.feature_linear import FeatureLinear
 from heterophily.layers.feature_mlp import drop_features
 from heterophily.layers.initialization import initialize
@@ -133,11 +133,8 @@ class SheafLayer(nn.Module):
     def laplacian(self, state: Tensor, edges: Edges) -> SheafLaplacian:
         """Return the sheaf Laplacian of the maps that the state gives."""
         flat = state.flatten(1)
-        received, sent = (
-            to_rows(flat @ self.learner[0], edges),
-            to_columns(flat @ self.learner[1], edges),
-        )
-        maps, stalk = torch.tanh(received + sent), self.options.stalk
+        seen = end_sums(flat @ self.learner[0], flat @ self.learner[1], edges)
+        maps, stalk = torch.tanh(seen), self.options.stalk
         kind = self.options.maps
         return LAPLACIANS[kind](FROM_NUMBERS[kind](maps, stalk), edges)
 

@@ -11,6 +11,7 @@ from torch.nn.functional import leaky_relu
 
 from heterophily.errors import lookup
 from heterophily.layers.channel_linear import Block, channel_products
+from heterophily.layers.derived import derived
 from heterophily.layers.dropout import dropout
 from heterophily.layers.edges import edge_softmax, edges_of, to_columns, to_rows, weighted_sum
 from heterophily.layers.feature_mlp import drop_features
@@ -45,6 +46,13 @@ class WrgatOptions(BaselineOptions):
         lookup(dict.fromkeys(("mean", "sum")), "way to join messages", self.messages)
 
 
+@derived
+def _averaging(relation: Propagation) -> Tensor:
+    """Return p / n of every edge, (E, 1): its likeness over the number of its receiver's edges."""
+    edges = edges_of(relation)
+    return (edges.values / edges.matrix.indptr.diff()[edges.rows]).unsqueeze(1)
+
+
 class WrgatLayer(nn.Module):
     r"""Attention within each relation r, weighted by the structural likeness p of the ends.
 
@@ -74,9 +82,9 @@ class WrgatLayer(nn.Module):
             received = to_rows(hidden @ self.receiver[place], edges)
             sent = to_columns(hidden @ self.sender[place], edges)
             weights = edge_softmax(leaky_relu(received + sent, 0.2), edges)
-            weights = weights * edges.values.unsqueeze(1)
-            if self.averages:
-                weights = weights / edges.matrix.indptr.diff()[edges.rows].unsqueeze(1)
+            weights = weights * (
+                _averaging(relation) if self.averages else edges.values.unsqueeze(1)
+            )
             output = output + weighted_sum(weights, hidden.unsqueeze(1), edges).squeeze(1)
         return output
 
