@@ -97,6 +97,19 @@ def test_sums_do_not_depend_on_threads_blocks_or_instruction_set(monkeypatch, is
     np.testing.assert_array_equal(one, best)
 
 
+@pytest.mark.parametrize("columns", [5, 17, 40, 64, 70])
+def test_panels_of_memory_are_wider_than_those_of_disk_and_hold_the_same_bits(tmp_path, columns):
+    graph = make_graph(columns=columns)
+    disk = write_disk_graph(graph, tmp_path / "g.disk")
+    recipe = ChannelRecipe(hops=2, features="as-given")
+    here, there = (compute_channels(of, recipe) for of in (graph, disk))
+    assert len(here.low["low-2"]) == -(-columns // 64)
+    for found, expected in zip(
+        *(each.rows(["low-1", "low-2"], slice(0, N)) for each in (here, there)), strict=True
+    ):
+        np.testing.assert_array_equal(found, expected)
+
+
 def test_a_killed_computation_continues_with_the_panel_that_is_missing(tmp_path):
     disk = write_disk_graph(make_graph(columns=40), tmp_path / "g.disk")
     recipe = ChannelRecipe(hops=2)
