@@ -69,7 +69,7 @@ def _contents(path: Path, is_gzip: bool) -> Any:
 
 def _is_code(cell: str | None) -> bool:
     """Whether a cell is made of digits and begins with a zero."""
-    return bool(cell) and len(cell) > 1 and cell[0] == "0" and cell.isdigit()
+    return cell is not None and len(cell) > 1 and cell[0] == "0" and cell.isdigit()
 
 
 class TextTable:
