@@ -109,11 +109,12 @@ def refuse_unknown(
         row = int(rows[0])
         side = 0 if is_unknown[0][row] else 1
         more = f" ({rows.size:,} rows in all)" if why else also(table, rows[1:])
+        advice = why or f"add it there{remedy('or-choose-unknown')}"
         raise InputError(
             f"{table.path.name}, {place(table, row)}, column "
             f"{short((chosen.source, chosen.target)[side])}: node "
             f"{short(ends[side][row].as_py())} is not in {node_table.path.name}; "
-            f"{why or 'add it there' + remedy('or-choose-unknown')}"
+            f"{advice}"
             f"{_HEADER_HINT if rows.tolist() == [0] else more}"
         )
 
