@@ -218,7 +218,7 @@ class _TurnedAround(torch.autograd.Function):
 
 
 def _permuted(signal: Tensor, order: Tensor) -> Tensor:
-    flat = signal.reshape(-1, signal.shape[-1])
+    flat = signal.flatten(0, -2)
     return torch.stack([row.index_select(0, order) for row in flat]).view(signal.shape)
 
 

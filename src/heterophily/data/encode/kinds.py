@@ -24,6 +24,7 @@ from heterophily.data.encode.cells import (
 )
 from heterophily.data.encode.dates import formats_of
 from heterophily.data.encode.numerals import decimal_of, numbers_of
+from heterophily.data.remedies import remedy
 from heterophily.errors import InputError
 
 KINDS: Mapping[str, str] = {
@@ -143,8 +144,8 @@ def guess(name: str, column: Any) -> Guess:
     kind, rows = column.type, len(column)
     if pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
         raise InputError(
-            f"column {name!r} holds {kind} values; a cell must be one number or one text: leave "
-            f"the column out (ignore=[{name!r}], --ignore), or spread it over several"
+            f"column {name!r} holds {kind} values; a cell must be one number or one text: "
+            f"{remedy('leave-out', column=name)}, or spread it over several"
         )
     if not (is_text(kind) or is_number(kind) or is_time(kind) or pa.types.is_boolean(kind)):
         column = column.cast(pa.string())  # times of day, durations: by their text
