@@ -99,16 +99,16 @@ def splits_of(
     raise InputError(f"{graph.name} has no {rule} splits; {remedy('random-splits')}")
 
 
-_WHICH_LABEL = "; name the label column with --label, or pass labels="
 MOST_REPEATS = 100_000
 
 
 def check_graph(graph: Graph, repeats: int | None) -> None:
     """Refuse a graph without a choice of classes, and fewer than one training."""
     if graph.num_classes < 2:
+        advice = f"; {remedy('name-label')}" if graph.num_classes == 0 else ""
         raise InputError(
             f"{graph.name}: {graph.num_classes} labelled class(es); training needs at least two"
-            f"{_WHICH_LABEL if graph.num_classes == 0 else ''}"
+            f"{advice}"
         )
     if repeats is not None and repeats < 1:
         raise InputError(f"repeats={repeats}; train at least once")
