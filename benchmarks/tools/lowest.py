@@ -8,6 +8,7 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+BESIDE = {"click==8.2.0"}  # newest click warns about what the oldest typer imports from it
 EXTRAS = ("pyg", "tune", "web")  # what users install; tools of the developers are left alone
 
 
@@ -18,7 +19,7 @@ def main() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     extras = project["optional-dependencies"]
     wanted = [*project["dependencies"], *(name for part in EXTRAS for name in extras[part])]
-    lines = set()
+    lines = set(BESIDE)
     for requirement in wanted:
         plain, _, marker = requirement.partition(";")
         found = re.fullmatch(r"\s*([\w.-]+)(?:\[[^]]*\])?\s*>=\s*([\w.]+)\s*", plain)

@@ -45,7 +45,9 @@ EPOCHS = 30
 def problems() -> Iterator[tuple[str, Any]]:
     """Yield names and problems, as the tests of the engine make them."""
     import torch
-    from conftest import graph_of_twins, made_problem
+
+    sys.path.insert(0, str(FOLDER.parent))
+    from engine.conftest import graph_of_twins, made_problem
 
     from heterophily.data.source import open_graph
     from heterophily.errors import HeterophilyError
