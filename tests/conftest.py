@@ -31,7 +31,15 @@ _SLOW = set((Path(__file__).parent / "slow.txt").read_text("utf-8").split())
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests that tests/slow.txt names; ``make test-fast`` leaves them out."""
+    """Mark the tests that tests/slow.txt names; ``make test-fast`` leaves them out.
+
+    Tests that share a fixture of their file run in one worker process: it is made once.
+    """
     for item in items:
-        if {item.nodeid.partition("[")[0], item.nodeid.partition("::")[0]} & _SLOW:
+        file = item.nodeid.partition("::")[0]
+        if {item.nodeid.partition("[")[0], file} & _SLOW:
             item.add_marker("slow")
+        made = getattr(item, "_fixtureinfo", None)
+        fixtures = made.name2fixturedefs.values() if made else ()
+        if any(each[-1].scope == "module" for each in fixtures):
+            item.add_marker(pytest.mark.xdist_group(file))

@@ -10,6 +10,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -67,16 +68,23 @@ def child(task):
 
 
 answers = os.fdopen(os.dup(1), "w")
-for line in sys.stdin:
-    task = json.loads(line)
-    pid = os.fork()
-    if pid == 0:
-        child(task)
-    late = threading.Timer(task["timeout"], os.killpg, (pid, signal.SIGKILL))
+
+
+def end(pid, seconds):
+    late = threading.Timer(seconds, os.killpg, (pid, signal.SIGKILL))
     late.start()
     _, status = os.waitpid(pid, 0)
     late.cancel()
-    answers.write(json.dumps(os.waitstatus_to_exitcode(status)) + "\n")
+    return os.waitstatus_to_exitcode(status)
+
+
+for line in sys.stdin:
+    task = json.loads(line)
+    if "wait" in task:
+        answer = end(task["wait"], task["timeout"])
+    elif (answer := os.fork()) == 0:
+        child(task)
+    answers.write(json.dumps(answer) + "\n")
     answers.flush()
 """
 _LOADED = (
@@ -107,36 +115,63 @@ def _parent() -> subprocess.Popen[str]:
     )
 
 
-def fresh(
-    code: str = "",
-    *,
-    script: Path | None = None,
-    folder: Path,
-    logs: Path,
-    environment: dict[str, str] | None = None,
-    warnings: str = "",
-    timeout: float = 300.0,
-) -> Ended:
-    """Run code (or a script) in ``folder`` as ``python -c`` does; ``logs`` keeps what it prints."""
-    task: dict[str, Any] = {
-        "code": code,
-        "script": str(script) if script else "",
-        "argv": [str(script) if script else "-c"],
-        "cwd": str(folder),
-        "out": str(logs / "out.txt"),
-        "err": str(logs / "err.txt"),
-        "environment": {**os.environ, "OMP_NUM_THREADS": "1", **(environment or {})},
-        "warnings": warnings,
-        "timeout": timeout,
-    }
+def _ask(task: dict[str, Any]) -> int:
     parent = _parent()
     assert parent.stdin is not None
     assert parent.stdout is not None
     parent.stdin.write(json.dumps(task) + "\n")
     parent.stdin.flush()
-    returncode = json.loads(parent.stdout.readline())
-    printed = [Path(task[name]).read_text("utf-8", errors="replace") for name in ("out", "err")]
-    return Ended(returncode, *printed)
+    return int(json.loads(parent.stdout.readline()))
+
+
+@dataclass(frozen=True)
+class Started:
+    """A script at work, in a process group of its own."""
+
+    pid: int
+    out: Path
+    err: Path
+
+    def wait(self, timeout: float = 300.0) -> Ended:
+        """Wait for its end; after ``timeout`` seconds, end it and all that it has started."""
+        returncode = _ask({"wait": self.pid, "timeout": timeout})
+        printed = [path.read_text("utf-8", errors="replace") for path in (self.out, self.err)]
+        return Ended(returncode, *printed)
+
+
+def fresh_start(
+    code: str = "",
+    *,
+    script: Path | None = None,
+    words: Sequence[object] = (),
+    folder: Path,
+    logs: Path,
+    environment: dict[str, str] | None = None,
+    warnings: str = "",
+) -> Started:
+    """Start code (or a script) in ``folder`` as ``python -c`` does; ``logs`` keeps what it prints.
+
+    ``words`` follow in ``sys.argv``. Scripts that are at work together need a folder of logs each.
+    """
+    started = logs / "out.txt", logs / "err.txt"
+    for path in started:
+        path.touch()
+    task: dict[str, Any] = {
+        "code": code,
+        "script": str(script) if script else "",
+        "argv": [str(script) if script else "-c", *map(str, words)],
+        "cwd": str(folder),
+        "out": str(started[0]),
+        "err": str(started[1]),
+        "environment": {**os.environ, "OMP_NUM_THREADS": "1", **(environment or {})},
+        "warnings": warnings,
+    }
+    return Started(_ask(task), *started)
+
+
+def fresh(code: str = "", *, timeout: float = 300.0, **how: Any) -> Ended:
+    """Run code (or a script) to its end; see :func:`fresh_start`."""
+    return fresh_start(code, **how).wait(timeout)
 
 
 def fresh_command(words: list[str], *, folder: Path, logs: Path, **options: Any) -> Ended:

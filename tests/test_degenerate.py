@@ -5,14 +5,13 @@ A crash of compiled code would end the test process; any other exception than ou
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from fresh import fresh
 
 from heterophily import Graph, TrainConfig, train, write_npz
 from heterophily.cli.app import main
@@ -174,7 +173,7 @@ def test_the_page_answers(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyP
             break
 
 
-def test_a_map_of_equal_rows_does_not_crash() -> None:
+def test_a_map_of_equal_rows_does_not_crash(tmp_path: Path, logs: Path) -> None:
     """Rounding gave equal rows a spread above zero, and t-SNE then overflowed its stack."""
     code = (
         "import numpy as np\n"
@@ -182,5 +181,5 @@ def test_a_map_of_equal_rows_does_not_crash() -> None:
         "x, y = embed(np.full((1500, 2), 0.37, np.float32), seed=0)\n"
         "assert set(x) == set(y) == {500}"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    done = fresh(code, folder=tmp_path, logs=logs)
     assert done.returncode == 0, done.stderr

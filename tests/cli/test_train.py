@@ -204,8 +204,14 @@ def test_auto_keeps_the_direction_when_told_and_says_how_when_not(tmp_path, caps
     assert "40 nodes" in call("predict", tmp_path / "m", *tables)
 
 
-def test_auto_with_fixed_splits_gives_data(data_folder):
-    how = ["--splits", "fixed", *EVERY_SPLIT, "--json", "--data-folder", data_folder]
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    """Trainings that tests share: what one has finished, the next does not repeat."""
+    return ["--store", tmp_path_factory.mktemp("auto") / "runs.sqlite"]
+
+
+def test_auto_with_fixed_splits_gives_data(data_folder, store):
+    how = ["--splits", "fixed", *EVERY_SPLIT, "--json", "--data-folder", data_folder, *store]
     data = json.loads(call("train", "auto", "texas", *how))
     assert data["verdict"]["kind"] == "harmful"
     assert len(data["test"]["accuracy"]["values"]) == 10
@@ -213,8 +219,8 @@ def test_auto_with_fixed_splits_gives_data(data_folder):
     assert data["refit"] is False
 
 
-def test_auto_trains_again_on_folds_when_told(data_folder):
-    how = ["--splits", "fixed", "--refit", *EVERY_SPLIT, "--data-folder", data_folder]
+def test_auto_trains_again_on_folds_when_told(data_folder, store):
+    how = ["--splits", "fixed", "--refit", *EVERY_SPLIT, "--data-folder", data_folder, *store]
     text = call("train", "auto", "texas", *how)
     assert re.search(r"After refit \d+ trained models vote; test accuracy before 0\.\d", text)
     assert "trained again on folds of training and validation nodes together (refit)" in text

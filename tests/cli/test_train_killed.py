@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
+from fresh import Started, fresh_start
+from processes import is_alive
 from small_study import small_graph
 
 from heterophily.data.npz import write_npz
@@ -36,59 +36,68 @@ def graph(tmp_path: Path) -> Path:
     return tmp_path / "small.npz"
 
 
-def start(code: str, *words: object) -> subprocess.Popen[str]:
-    command = [sys.executable, "-c", code, *map(str, words)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-
-def wait_for_runs(store: Path, count: int, process: subprocess.Popen[str]) -> None:
+def wait_for_runs(store: Path, count: int, process: Started) -> None:
     deadline = time.monotonic() + SECONDS
-    while time.monotonic() < deadline and process.poll() is None:
+    while time.monotonic() < deadline and is_alive(process.pid):
         if store.exists() and store.stat().st_size:
             with open_store(store, is_checked=False) as opened:
                 if len(opened) >= count:
                     return
         time.sleep(0.02)
-    process.kill()
-    raise AssertionError(f"no {count} runs: {process.communicate()[1]}")
+    raise AssertionError(f"no {count} runs: {process.wait(timeout=0).stderr}")
 
 
 def test_auto_killed_twice_goes_on_and_repeats_no_finished_training(
-    tmp_path: Path, graph: Path
+    tmp_path: Path, graph: Path, logs: Path
 ) -> None:
     store = tmp_path / "runs.sqlite"
+
+    def search() -> Started:
+        return fresh_start(SEARCH, words=(graph, store), folder=tmp_path, logs=logs)
+
     for count in (4, 10):
-        process = start(SEARCH, graph, store)
+        process = search()
         wait_for_runs(store, count, process)
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
-    whole = start(SEARCH, graph, store)
-    out, error = whole.communicate(timeout=SECONDS)
-    assert whole.returncode == 0, error
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+    whole = search().wait(SECONDS)
+    assert whole.returncode == 0, whole.stderr
     with open_store(store) as opened:
         starts = opened.starts()
         finished = len(opened)
     assert not [each for each in starts if each.is_repeated]
     assert finished >= 10
     assert len(starts) <= finished + 2  # of each kill, the training at work
-    again = start(SEARCH, graph, store)
-    repeated, _ = again.communicate(timeout=SECONDS)
-    assert json.loads(repeated) == json.loads(out)
+    again = search().wait(SECONDS)
+    assert json.loads(again.stdout) == json.loads(whole.stdout)
     with open_store(store) as opened:
         assert len(opened.starts()) == len(starts)
 
 
 def test_a_command_that_is_asked_to_end_reports_what_is_finished(
-    tmp_path: Path, graph: Path
+    tmp_path: Path, graph: Path, logs: Path
 ) -> None:
     store = tmp_path / "runs.sqlite"
-    words = ("--repeats", 3000, "--max-epochs", 40, "--workers", 1, "--json", "--store", store)
-    process = start(COMMAND, "train", "mlp-1", graph, *words)
+    words = (
+        "train",
+        "mlp-1",
+        graph,
+        "--repeats",
+        3000,
+        "--max-epochs",
+        40,
+        "--workers",
+        1,
+        "--json",
+        "--store",
+        store,
+    )
+    process = fresh_start(COMMAND, words=words, folder=tmp_path, logs=logs)
     wait_for_runs(store, 3, process)
-    process.send_signal(signal.SIGTERM)
-    out, error = process.communicate(timeout=SECONDS)
-    assert process.returncode == 143, error
-    found = json.loads(out)
+    os.kill(process.pid, signal.SIGTERM)
+    ended = process.wait(SECONDS)
+    assert ended.returncode == 143, ended.stderr
+    found = json.loads(ended.stdout)
     assert any("stopped early" in remark for remark in found["remarks"])
     with open_store(store) as opened:
         assert len(opened) == len(found["test_accuracy"]["values"]) >= 3

@@ -37,15 +37,25 @@ def quick(tmp_path: Path, **changes: object) -> Comparison:
         return compare(small_graph(), store=store, **arguments)  # type: ignore[arg-type]
 
 
-def test_every_pair_is_tested_on_the_same_splits(tmp_path: Path) -> None:
-    result = quick(tmp_path)
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("comparison")
+
+
+@pytest.fixture(scope="module")
+def result(place: Path) -> Comparison:
+    """The comparison of three tuned models; its runs are in the folder ``place``."""
+    return quick(place)
+
+
+def test_every_pair_is_tested_on_the_same_splits(result: Comparison, place: Path) -> None:
     cells = {cell.row: cell for cell in result.models}
     assert len(result.tests) == 3
     for test in result.tests:
         first, second = cells[test.first], cells[test.second]
         expected = paired_test(first.test, second.test, test_to_train=1 / 3)
         assert (test.difference, test.p_value, test.wilcoxon) == pytest.approx(expected)
-    with open_store(tmp_path / "runs.sqlite") as store:
+    with open_store(place / "runs.sqlite") as store:
         splits = {
             name: [store.get(key).run["split"]["digest"] for key in cell.keys]  # type: ignore[union-attr]
             for name, cell in cells.items()
@@ -53,8 +63,7 @@ def test_every_pair_is_tested_on_the_same_splits(tmp_path: Path) -> None:
     assert splits["mlp-1"] == splits["sgc-1"] == splits["gcn"]
 
 
-def test_models_are_sorted_and_rivals_are_those_not_told_apart(tmp_path: Path) -> None:
-    result = quick(tmp_path)
+def test_models_are_sorted_and_rivals_are_those_not_told_apart(result: Comparison) -> None:
     means = [cell.mean or 0.0 for cell in result.models]
     assert means == sorted(means, reverse=True)
     significant = {t.first for t in result.tests if t.is_significant()} | {
@@ -64,8 +73,7 @@ def test_models_are_sorted_and_rivals_are_those_not_told_apart(tmp_path: Path) -
         assert cell.row in result.rivals or cell.row in significant
 
 
-def test_tuned_models_are_compared_at_the_settings_chosen_on_validation(tmp_path: Path) -> None:
-    result = quick(tmp_path)
+def test_tuned_models_are_compared_at_the_settings_chosen_on_validation(result: Comparison) -> None:
     assert [search.model for search in result.searches] == MODELS
     for search in result.searches:
         cell = next(cell for cell in result.models if cell.row == search.model)
@@ -73,10 +81,8 @@ def test_tuned_models_are_compared_at_the_settings_chosen_on_validation(tmp_path
         assert cell.keys == search.keys
 
 
-def test_data_of_a_comparison_is_plain(tmp_path: Path) -> None:
-    import json
-
-    data = json.loads(json.dumps(quick(tmp_path).to_dict()))
+def test_data_of_a_comparison_is_plain(result: Comparison) -> None:
+    data = json.loads(json.dumps(result.to_dict()))
     assert data["graph"] == "small"
     assert {cell["row"] for cell in data["models"]} == set(MODELS)
     assert all("corrected" in test for test in data["tests"])

@@ -69,19 +69,19 @@ print(hashlib.sha256(b"".join(each.numpy().tobytes() for each in drawn)).hexdige
 """
 
 
-def test_initial_weights_do_not_depend_on_the_processor_that_torch_sees() -> None:
+def test_initial_weights_do_not_depend_on_the_processor_that_torch_sees(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     """Torch draws (-b, b) with fused multiply-add where it has it; we round once everywhere."""
-    said = {
-        subprocess.run(
-            [sys.executable, "-c", DRAW],
-            env={**os.environ, "ATEN_CPU_CAPABILITY": capability},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for capability in ("default", "avx2")
-    }
-    assert len(said) == 1
+    elsewhere = subprocess.run(
+        [sys.executable, "-c", DRAW],
+        env={**os.environ, "ATEN_CPU_CAPABILITY": "default"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    exec(DRAW, {})
+    assert capsys.readouterr().out == elsewhere.stdout
 
 
 @pytest.mark.parametrize("bound", [0.125, 0.3, 1.0, 0.0582716546748065])

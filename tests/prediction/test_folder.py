@@ -1,11 +1,10 @@
 import hashlib
 import json
 import signal
-import subprocess
-import sys
 
 import numpy as np
 import pytest
+from fresh import fresh
 
 from heterophily.errors import InputError
 from heterophily.prediction import folder as module
@@ -254,10 +253,10 @@ save_model(sys.argv[1], model, overwrite=True)
 @pytest.mark.parametrize(
     ("call", "how"), [(1, "exchange"), (99, "after"), (3, "none"), (4, "none")]
 )
-def test_a_kill_while_overwriting_never_loses_the_model(saved, trained, call, how):
+def test_a_kill_while_overwriting_never_loses_the_model(saved, logs, call, how):
     """Calls 1 and 2 name the files; with no exchange, 3 and 4 rename the two folders."""
     before = load_model(saved).card["created"]
-    done = subprocess.run([sys.executable, "-c", KILLED, str(saved), str(call), how])
+    done = fresh(KILLED, words=(saved, call, how), folder=saved.parent, logs=logs)
     assert done.returncode == -signal.SIGKILL
     if how != "none" or call == 3:
         assert load_model(saved).card["created"] >= before

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-
 import numpy as np
 import pytest
+from fresh import fresh_start
 
 from heterophily.errors import InputError
 from heterophily.training.processes import ProcessTeam
@@ -50,20 +47,18 @@ if rank == 0:
 
 
 def run(place, size):
-    environment = {**os.environ, "GLOO_SOCKET_IFNAME": "lo", "OMP_NUM_THREADS": "1"}
-    started = [
-        subprocess.Popen(
-            [sys.executable, "-c", SCRIPT, str(place), str(rank), str(size)],
-            env=environment,
-        )
-        for rank in range(size)
-    ]
-    return [process.wait(timeout=280) for process in started]
+    started = []
+    for rank in range(size):
+        logs = place / f"{rank} of {size}"
+        logs.mkdir()
+        how = {"folder": place, "logs": logs, "environment": {"GLOO_SOCKET_IFNAME": "lo"}}
+        started.append(fresh_start(SCRIPT, words=(place, rank, size), **how))
+    return [(ended.returncode, ended.stderr) for ended in (each.wait() for each in started)]
 
 
 def test_two_processes_give_what_one_gives(tmp_path):
-    assert run(tmp_path, 1) == [0]
-    assert run(tmp_path, 2) == [0, 0]
+    assert run(tmp_path, 1) == [(0, "")]
+    assert run(tmp_path, 2) == [(0, ""), (0, "")]
     one, two = (np.load(tmp_path / f"{size}.npz") for size in (1, 2))
     np.testing.assert_allclose(two["loss"], one["loss"], atol=1e-6)
     np.testing.assert_allclose(two["logits"], one["logits"], atol=1e-5)

@@ -1,6 +1,5 @@
 import os
 import signal
-import subprocess
 import sys
 import textwrap
 import threading
@@ -12,6 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from fresh import fresh_start
+from processes import is_alive
 
 from heterophily.errors import InputError
 from heterophily.learning.seeding import replica_seed
@@ -146,45 +147,25 @@ SCRIPT = """
 
 
 @pytest.fixture
-def sleeper(tmp_path, request):
+def sleeper(tmp_path, logs, request):
     """A script with one finished and one sleeping replica; gives the script and the worker id."""
-    script, marker, done = (tmp_path / name for name in ("script.py", "worker", "done"))
-    script.write_text(textwrap.dedent(SCRIPT))
-    process = subprocess.Popen(
-        [
-            sys.executable,
-            script,
-            Path(__file__).parent,
-            marker,
-            done,
-            *getattr(request, "param", ()),
-        ],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
+    marker, done = tmp_path / "worker", tmp_path / "done"
+    words = (Path(__file__).parent, marker, done, *getattr(request, "param", ()))
+    process = fresh_start(textwrap.dedent(SCRIPT), words=words, folder=tmp_path, logs=logs)
     deadline = time.monotonic() + 180
     while not (done.exists() and marker.exists() and marker.read_text()):
         assert time.monotonic() < deadline, "the script did not get going"
         time.sleep(0.05)
     yield process, int(marker.read_text())
-    process.kill()
-    process.communicate()
-
-
-def is_running(pid):
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().split(") ")[1][0] not in "ZX"
-    except FileNotFoundError:
-        return False
+    if is_alive(process.pid):
+        process.wait(timeout=0)
 
 
 def wait_until_gone(pid):
     deadline = time.monotonic() + 20
-    while is_running(pid) and time.monotonic() < deadline:
+    while is_alive(pid) and time.monotonic() < deadline:
         time.sleep(0.05)
-    return not is_running(pid)
+    return not is_alive(pid)
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
@@ -192,15 +173,16 @@ def wait_until_gone(pid):
 def test_ctrl_c_on_the_process_group_keeps_finished_replicas_and_prints_no_traceback(sleeper):
     process, worker = sleeper
     os.killpg(process.pid, signal.SIGINT)
-    out, err = process.communicate(timeout=60)
-    assert out.strip() == "[1] True"
-    assert err == ""
+    ended = process.wait(60)
+    assert ended.stdout.strip() == "[1] True"
+    assert ended.stderr == ""
     assert wait_until_gone(worker)
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 def test_workers_die_with_their_parent(sleeper):
     process, worker = sleeper
-    assert is_running(worker)
-    process.kill()
+    assert is_alive(worker)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
     assert wait_until_gone(worker)
