@@ -160,7 +160,7 @@ def test_types_that_pandas_alone_has_are_columns_like_others() -> None:
 
 def test_columns_that_pandas_numbered_are_asked_for_by_their_number() -> None:
     pandas = pytest.importorskip("pandas")
-    nodes = pandas.DataFrame({0: range(ROWS), 1: [k * 7 % ROWS for k in range(ROWS)], 2: "x"})
+    nodes = pandas.DataFrame({0: range(ROWS), 1: [k * k % 37 + 0.5 for k in range(ROWS)], 2: "x"})
     nodes.loc[::2, 2] = "y"
     for label in (2, "2"):
         assert kinds_of(nodes, label=label) == {"1": "number"}
