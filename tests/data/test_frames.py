@@ -116,7 +116,7 @@ def test_what_is_no_table_is_refused_in_one_sentence() -> None:
     with pytest.raises(InputError, match="nodes, row 2, column 'id': node id 'a' was already on"):
         read_tables(EDGES, NODES.set_column(0, "id", pa.array(["a", "a", "c", "d"])))
     twice = pytest.importorskip("pandas").DataFrame(np.eye(2), columns=["a", "a"])
-    with pytest.raises(InputError, match=r"edges: .*'a'"):
+    with pytest.raises(InputError, match="edges: two columns are called 'a'; rename one"):
         read_tables(twice)
 
 
@@ -124,3 +124,60 @@ def test_a_lazy_frame_is_collected() -> None:
     polars = pytest.importorskip("polars")
     graph = read_tables(polars.from_arrow(EDGES).lazy())
     assert graph.content_hash == read_tables(EDGES).content_hash
+
+
+ROWS = 40
+RING = pa.table({"source": range(ROWS), "target": [*range(1, ROWS), 0]})
+
+
+def kinds_of(nodes: Any, **options: Any) -> dict[str, str]:
+    graph = read_tables(RING, nodes, **options)
+    assert graph.class_names == ("x", "y")
+    assert graph.encoder is not None
+    return dict(graph.encoder.kinds)
+
+
+@pytest.mark.filterwarnings("error")
+def test_types_that_pandas_alone_has_are_columns_like_others() -> None:
+    pandas = pytest.importorskip("pandas")
+    mixed = [k * 7 % ROWS for k in range(ROWS)]
+    nodes = pandas.DataFrame({"id": range(ROWS), "y": pandas.Categorical(list("xy") * 20)}).assign(
+        count=pandas.array([None, *mixed[1:]], "Int64"),
+        flag=pandas.array([None, True, False, True] * 10, "boolean"),
+        word=pandas.array(["a", "b", None, "b"] * 10, "string"),
+        size=pandas.Categorical(["S", "M"] * 20, ["S", "M"], ordered=True),
+        band=pandas.cut(mixed, 3),
+        month=pandas.period_range("2020-01", periods=ROWS, freq="M"),
+        took=pandas.to_timedelta([k * k % 37 + 0.5 for k in range(ROWS)], "h"),
+        tag=pandas.arrays.SparseArray([0, 0, 1, 0] * 10),
+        seen=pandas.date_range("2023-03-20", periods=ROWS, freq="D", tz="Europe/Berlin"),
+    )
+    assert kinds_of(nodes) == {
+        "count": "number", "flag": "boolean", "word": "category", "size": "category",
+        "band": "category", "month": "date", "took": "number", "tag": "boolean", "seen": "date",
+    }  # fmt: skip
+
+
+def test_columns_that_pandas_numbered_are_asked_for_by_their_number() -> None:
+    pandas = pytest.importorskip("pandas")
+    nodes = pandas.DataFrame({0: range(ROWS), 1: [k * k % 37 + 0.5 for k in range(ROWS)], 2: "x"})
+    nodes.loc[::2, 2] = "y"
+    for label in (2, "2"):
+        assert kinds_of(nodes, label=label) == {"1": "number"}
+    with pytest.raises(InputError, match="no column '5' for the label"):
+        read_tables(RING, nodes, label=5)
+
+
+def test_types_of_polars_are_columns_like_others() -> None:
+    polars = pytest.importorskip("polars")
+    nodes = polars.DataFrame(
+        {
+            "id": range(ROWS),
+            "y": polars.Series(list("xy") * 20, dtype=polars.Enum(["y", "x"])),
+            "cat": polars.Series(["a", "b"] * 20, dtype=polars.Categorical),
+            "seen": polars.Series([date(2023, 3, 1 + k % 31) for k in range(ROWS)])
+            .cast(polars.Datetime)
+            .dt.replace_time_zone("Europe/Berlin"),
+        }
+    )
+    assert kinds_of(nodes) == {"cat": "category", "seen": "date"}

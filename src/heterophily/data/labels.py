@@ -21,7 +21,7 @@ NUMBER = re.compile(
     re.IGNORECASE,
 )
 _UNLABELLED = "leave the cell empty for an unlabelled node"
-_NO_VALUE = {"nan", "null", "none", "na", "n/a", "?", "-"}
+_NO_VALUE = {"nan", "null", "none", "na", "n/a", "?", "-", "."}
 _NULL = {
     "null",
     "nan",
@@ -29,7 +29,8 @@ _NULL = {
     "n/a",
     "#n/a",
     "\\n",
-}  # what databases and tables write for no value
+    ".",
+}  # what databases, tables and statistics packages write for no value
 _DOUBTFUL = {"none", "na", "?", "-", "--", "unknown", "unlabelled", "unlabeled", "missing"}
 _MOST_DIGITS = 300  # of a label that is read as a number; longer ones are names
 

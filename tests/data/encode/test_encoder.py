@@ -263,6 +263,29 @@ def test_drift_names_what_looks_different() -> None:
     assert encoder.drift({name: column[:10] for name, column in table.items()}) == ()
 
 
+def test_drift_of_truth_values_is_their_share() -> None:
+    def vips(share: float) -> dict[str, Any]:
+        return {"vip": pa.array(np.arange(400) < 400 * share)}
+
+    encoder, _ = Encoder.fit(vips(0.55))
+    (found,) = encoder.drift(vips(0.25))
+    assert found.sentence == "column 'vip': 25% of the cells are yes, 55% in training"
+    assert encoder.drift(vips(0.45)) == ()  # though the median is another
+
+
+def test_small_tables_of_the_same_kind_do_not_drift() -> None:
+    rng = np.random.default_rng(2)
+
+    def draw(rows: int) -> dict[str, Any]:
+        gaps = np.where(rng.random(rows) < 0.3, np.nan, rng.normal(size=rows))
+        words = rng.choice(["a", "b", "c"], rows)
+        return {"x": pa.array(gaps, from_pandas=True), "w": pa.array(words)}
+
+    encoder, _ = Encoder.fit(draw(60))
+    told = [encoder.drift(draw(40)) for _ in range(50)]
+    assert sum(map(bool, told)) <= 10
+
+
 def test_left_out_kinds_are_never_encoded() -> None:
     for kind in LEFT_OUT:
         encoder, encoded = Encoder.fit({"x": pa.array([1, 2])}, kinds={"x": kind})

@@ -56,13 +56,18 @@ def is_time(kind: Any) -> bool:
 
 
 def plain(column: Any) -> Any:
-    """Return a column without dictionary, text as ``string``; an Arrow array becomes chunked."""
+    """Return a column without dictionary, text as ``string``, times that passed as seconds.
+
+    An Arrow array becomes chunked.
+    """
     if isinstance(column, pa.Array):
         column = pa.chunked_array([column])
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if is_text(column.type) and column.type != pa.string():
         column = column.cast(pa.string())
+    if pa.types.is_duration(column.type):  # seconds
+        column = pc.divide(column.cast(pa.duration("us"), safe=False).cast(pa.int64()), 1e6)
     if pa.types.is_float16(column.type):  # Arrow cannot compare them
         column = column.cast(pa.float32())
     return column

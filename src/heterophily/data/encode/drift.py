@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from heterophily.data.encode.category_column import CategoryColumn
 from heterophily.data.encode.column import Column
@@ -22,10 +23,15 @@ SHIFT = 0.5
 """Distance of medians, in spreads of training, from which a column is named."""
 
 MORE_MISSING = 0.1
-"""Difference in the share of missing cells from which a column is named."""
+"""Difference in the share of missing cells, or of yes, from which a column is named.
+
+To each limit two standard errors are added: a small table differs by chance.
+"""
 
 ENOUGH = 30
 """Rows below which medians and shares say nothing."""
+
+_MEDIAN_ERROR = 1.25  # standard error of a median, in deviations over the root of the rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +39,7 @@ class Drift:
     """One way in which a column looks different: what, before and now."""
 
     column: str
-    kind: str  # "absent", "unseen levels", "shifted", "outside", "missing"
+    kind: str  # "absent", "unseen levels", "shifted", "outside", "missing", "yes"
     before: float
     now: float
     is_date: bool = False  # then medians are days since 1970
@@ -54,6 +60,9 @@ class Drift:
                 f"column {name}: {self.now:.0%} of the cells are missing, {self.before:.0%} in "
                 "training"
             )
+        if self.kind == "yes":
+            shares = f"{self.now:.0%} of the cells are yes, {self.before:.0%} in training"
+            return f"column {name}: {shares}"
         if self.kind == "outside":
             return f"column {name}: {self.now:.0%} of the values lie outside the range of training"
         return (
@@ -90,7 +99,7 @@ def _column_drift(column: Column, given: Any) -> list[Drift]:
         missing = 1 - filled.mean()
         if filled.any():
             unseen = 1 - float(known[codes[filled]].mean())
-            if unseen > UNSEEN + (1 - column.known):
+            if unseen > UNSEEN + 1 - column.known + _chance(1 - column.known, filled.sum()):
                 found.append(Drift(column.name, "unseen levels", 1 - column.known, unseen))
     elif isinstance(column, TextColumn):
         missing = np.mean(np.diff(cells.indptr) == 0)
@@ -99,16 +108,38 @@ def _column_drift(column: Column, given: Any) -> list[Drift]:
         values = column.values(cells) / (86400 if isinstance(column, DateColumn) else 1)
         missing = np.isnan(values).mean()
         present = values[~np.isnan(values)]
-        if present.size:
-            scale = Scale(column.center, column.spread)
-            outside = float(np.mean((present < column.low) | (present > column.high)))
-            if abs(scale.distance(present)) > SHIFT:
-                median = float(np.median(present))
-                is_date = isinstance(column, DateColumn)
-                found.append(Drift(column.name, "shifted", column.center, median, is_date))
-            elif outside > UNSEEN:
-                found.append(Drift(column.name, "outside", 0.0, outside))
+        if isinstance(column, NumberColumn) and column.kind == "boolean":
+            found += _share_drift(column, present)
+        elif present.size:
+            found += _value_drift(column, present)
     before = column.missing
-    if abs(float(missing) - before) > MORE_MISSING:
+    if abs(float(missing) - before) > MORE_MISSING + _chance(before, len(given)):
         found.append(Drift(column.name, "missing", before, float(missing)))
     return found
+
+
+def _chance(share: float, rows: int) -> float:
+    """Return two standard errors of a share among so many rows: what chance alone may do."""
+    share = min(max(share, UNSEEN), 1 - UNSEEN)
+    return 2 * float(np.sqrt(share * (1 - share) / rows))
+
+
+def _share_drift(column: NumberColumn, present: NDArray[np.float64]) -> list[Drift]:
+    """Compare how many are yes; an encoder that did not learn it has a median, 0 or 1."""
+    if not present.size or not 0 < column.center < 1:
+        return []
+    share = float(present.mean())
+    is_other = abs(share - column.center) > MORE_MISSING + _chance(column.center, present.size)
+    return [Drift(column.name, "yes", column.center, share)] if is_other else []
+
+
+def _value_drift(column: NumberColumn | DateColumn, present: NDArray[np.float64]) -> list[Drift]:
+    """Compare medians, and how many values lie where training had none."""
+    distance = abs(Scale(column.center, column.spread).distance(present))
+    if distance > SHIFT + 2 * _MEDIAN_ERROR / np.sqrt(present.size):
+        median, is_date = float(np.median(present)), isinstance(column, DateColumn)
+        return [Drift(column.name, "shifted", column.center, median, is_date)]
+    outside = float(np.mean((present < column.low) | (present > column.high)))
+    if outside > UNSEEN + _chance(0.0, present.size):
+        return [Drift(column.name, "outside", 0.0, outside)]
+    return []

@@ -81,7 +81,7 @@ COUNTS_FROM = 16
 FEW_NUMBERS = 30
 """Words among numbers make them categories if there are at most so many different values."""
 
-_LIKE_A_NUMBER = r"^[\s$€£¥+\-.]*\d|^[A-Za-z]{3,9}\.?\s+\d"  # or a date: Mar 5, 2021
+_LIKE_A_NUMBER = r"^[\s$€£¥+\-−(.]*\d|^[A-Za-z]{3,9}\.?\s+\d"  # or a date: Mar 5, 2021
 _ID_NAME = re.compile(r"(.*[_\W])?(id|uuid|guid|key|index|hash|number|nr|no)|.*Id", re.IGNORECASE)
 _TIME_NAME = re.compile(
     r"(.*[_\W])?(time|timestamp|ts|date|datetime|day|created|updated|joined|since|at|on|epoch)"
@@ -148,7 +148,7 @@ def guess(name: str, column: Any) -> Guess:
             f"{remedy('leave-out', column=name)}, or spread it over several"
         )
     if not (is_text(kind) or is_number(kind) or is_time(kind) or pa.types.is_boolean(kind)):
-        column = column.cast(pa.string())  # times of day, durations: by their text
+        column = column.cast(pa.string())  # times of day: by their text
     if pa.types.is_floating(kind) and column.null_count < rows:
         column = pc.if_else(pc.is_nan(column), pa.scalar(None, kind), column)
     if column.null_count > (1 - ALMOST_EMPTY) * rows or column.null_count == rows:

@@ -27,7 +27,7 @@ class NumberColumn:
     name: str
     kind: str
     decimal: Decimal
-    center: float
+    center: float  # of truth values the share of yes
     spread: float
     missing: float  # share of missing cells in training
     low: float
@@ -45,8 +45,8 @@ class NumberColumn:
         decimal: Decimal = decimal_of(column)[0] if is_text(column.type) else "."
         values, strange = cls.read(column, kind, decimal)
         missing = np.isnan(values)
-        scale = Scale.fit(values)
         present = values[~missing] if missing.any() else values
+        scale = _share_of_yes(present) if kind == "boolean" else Scale.fit(values)
         low, high = (float(present.min()), float(present.max())) if present.size else (0.0, 0.0)
         fitted = cls(
             name, kind, decimal, scale.center, scale.spread, float(missing.mean()), low, high
@@ -80,3 +80,8 @@ class NumberColumn:
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON."""
         return asdict(self)
+
+
+def _share_of_yes(present: NDArray[np.float64]) -> Scale:
+    """Return the mean of truth values: a median would be one of them."""
+    return Scale(float(present.mean()) if present.size else 0.0, 1.0)

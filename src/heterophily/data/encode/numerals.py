@@ -1,4 +1,7 @@
-"""Numbers as people write them: 1,234.5 and 1.234,5 and 1 234, with a currency or percent sign."""
+"""Numbers as people write them: 1,234.5 and 1.234,5 and 1 234, with a currency or percent sign.
+
+A minus may stand behind the number (SAP), behind the currency, or be a pair of brackets (accounts).
+"""
 
 from __future__ import annotations
 
@@ -26,6 +29,13 @@ Decimal = Literal[".", ","]
 DECIMALS: tuple[Decimal, ...] = (".", ",")
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 _UNITS = r"^[\s$€£¥]+|[\s$€£¥%]+$"
+_ODD_SIGN = r"[(−]|-[\s$€£¥%]*$|^[+-][\s$€£¥]"
+_SIGNS = (  # each spelling of a minus, as a minus in front
+    ("−", "-"),
+    (r"^([\s$€£¥]*)\(([^()]*)\)([\s$€£¥%]*)$", r"-\1\2\3"),
+    (r"^([^-]*\d)\s*-([\s$€£¥%]*)$", r"-\1\2"),
+    (r"^([+-])[\s$€£¥]+", r"\1"),
+)
 _GAP = r"[ \x{A0}\x{2009}\x{202F}'’_]"  # blanks of all kinds, apostrophes
 _GAPS = rf"^[+-]?\d{{1,3}}({_GAP}\d{{3}})+([.,]\d*)?$"  # groups of three; a phone has others
 _THOUSANDS = {
@@ -43,6 +53,8 @@ def numbers_of(column: Any, decimal: Decimal = ".") -> tuple[NDArray[np.float64]
     >>> values, strange = numbers_of(column)
     >>> values.tolist(), strange.texts
     ([1200.5, 3.0, nan, nan, 25.0], ('many',))
+    >>> numbers_of(pa.chunked_array([pa.array(["-$1,200.50", "(3.00)", "7.5-"])]))[0].tolist()
+    [-1200.5, -3.0, -7.5]
     """
     column = plain(column)
     if is_number(column.type) or pa.types.is_null(column.type):
@@ -65,6 +77,9 @@ def numbers_of(column: Any, decimal: Decimal = ".") -> tuple[NDArray[np.float64]
 
 def _unified(given: Any, decimal: Decimal) -> Any:
     """Return numbers as a computer writes them, null where a cell is none."""
+    if pc.any(pc.match_substring_regex(given, _ODD_SIGN)).as_py():
+        for pattern, with_minus in _SIGNS:
+            given = pc.replace_substring_regex(given, pattern, with_minus)
     texts = pc.replace_substring_regex(given, _UNITS, "")
     has_gaps = pc.match_substring_regex(texts, _GAPS)
     if pc.any(has_gaps).as_py():

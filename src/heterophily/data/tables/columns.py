@@ -124,14 +124,14 @@ def edge_columns(
             _refuse_numeric_header(table, (source, target))
     elif source is None or target is None:
         raise InputError(f"{name}: {remedy('name-both-ends')}")
-    require_column(table, source, "source")
-    require_column(table, target, "target")
+    source = require_column(table, source, "source")
+    target = require_column(table, target, "target")
     if source == target:
         raise InputError(f"{name}: source and target are the same column {source!r}")
     if edge_type is not None:
-        require_column(table, edge_type, "type of edges")
+        edge_type = require_column(table, edge_type, "type of edges")
     if weight is not None:
-        require_column(table, weight, "weight")
+        weight = require_column(table, weight, "weight")
     else:
         weight = _known(table, WEIGHTS) if table.has_header else None
         weight = None if weight in ignore else weight
@@ -184,14 +184,14 @@ def node_columns(
             others = (label, split, *ignore, *(features or ()))
             node_id = next((name for name in table.columns if name not in others), table.columns[0])
             _refuse_numeric_header(table, [node_id])
-    require_column(table, node_id, "node id")
+    node_id = require_column(table, node_id, "node id")
     if label is None:
         label = _known(table, LABELS)
         label = None if label in ignore or label in (features or ()) else label
         if label is None and features is None and not ignore and len(table.columns) == 2:
             label = _only_other(table, node_id)
     else:
-        require_column(table, label, "label")
+        label = require_column(table, label, "label")
     splits: tuple[str, ...]
     if split is not None:
         splits = (require_column(table, split, "split"),)

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from heterophily.data.tables.table import HEAD, Head, check_columns
 from heterophily.data.tables.typed import typed_columns, typed_head
+from heterophily.data.wording import short
 from heterophily.errors import InputError
 
 
@@ -18,7 +19,7 @@ class FrameTable:
     """A data frame. Messages call it by its role: edges, nodes."""
 
     def __init__(self, frame: Any, role: str) -> None:
-        self.path, self.has_header, self.remarks = Path(role), True, list[str]()
+        self.path, self.remarks = Path(role), list[str]()
         try:
             found = nw.from_native(_with_index(frame))
             self._frame: Any = found.collect() if isinstance(found, nw.LazyFrame) else found
@@ -28,10 +29,12 @@ class FrameTable:
                 f"{role} is of type {kind.__module__}.{kind.__qualname__}; pass the name of a "
                 f"file or a pandas, polars or pyarrow table"
             ) from None
-        except ValueError as error:  # two columns of one name
-            raise InputError(f"{role}: {' '.join(str(error).split())}") from None
+        except ValueError as error:
+            raise InputError(f"{role}: {_twice(frame) or ' '.join(str(error).split())}") from None
         self._names = {str(name): name for name in self._frame.columns}
-        self.columns: list[str] = [str(name) for name in self._frame.columns]
+        self.columns: list[str] = list(self._names)
+        # pandas numbers columns that nobody named
+        self.has_header = any(isinstance(name, str) for name in self._frame.columns)
         check_columns(self)
         if len(self._frame) == 0:
             raise InputError(f"{role} has no rows")
@@ -81,19 +84,35 @@ def _with_index(frame: Any) -> Any:
     return frame.reset_index()
 
 
+def _twice(frame: Any) -> str:
+    """Say which name two columns of a frame have; nothing if all differ."""
+    names = list(map(str, frame.columns))
+    found = next((name for name in names if names.count(name) > 1), None)
+    return "" if found is None else f"two columns are called {short(found)}; rename one"
+
+
 def _arrow(series: Any) -> Any:
-    """Return a column as a chunked Arrow array; values of mixed types as text."""
-    if series.dtype != nw.Object:
-        array = series.to_arrow()
-    else:
+    """Return a column as a chunked Arrow array; values that Arrow has no type for as text."""
+    if isinstance(series.dtype, nw.Datetime) and series.dtype.time_zone is not None:
+        series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+    try:
+        if series.dtype == nw.Object or _holds_objects(series):
+            array = pa.array(series.to_list(), from_pandas=True)
+        else:
+            array = series.to_arrow()
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
         values = series.to_list()
-        try:
-            array = pa.array(values, from_pandas=True)
-        except (pa.ArrowInvalid, pa.ArrowTypeError):
-            array = pa.array([None if _is_missing(value) else str(value) for value in values])
+        array = pa.array([None if _is_missing(value) else str(value) for value in values])
     if str(array.type) == "string_view":
         array = array.cast(pa.large_string())
     return array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
+
+
+def _holds_objects(series: Any) -> bool:
+    """Whether pandas keeps other things than numbers, text and times (intervals, sparse cells)."""
+    kind = getattr(series.to_native(), "dtype", None)
+    kind = getattr(getattr(kind, "categories", None), "dtype", kind)
+    return type(kind).__name__ in ("IntervalDtype", "PeriodDtype", "SparseDtype")
 
 
 def _is_missing(value: Any) -> bool:

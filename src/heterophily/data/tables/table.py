@@ -137,7 +137,11 @@ def check_columns(table: Table) -> None:
 
 
 def require_column(table: NamedColumns, column: str, role: str) -> str:
-    """Return the column if the table has it, else say which columns there are."""
+    """Return the column if the table has it, else say which columns there are.
+
+    Columns that pandas numbered may be asked for by their number.
+    """
+    column = str(column)
     if column in table.columns:
         return column
     near = difflib.get_close_matches(column, table.columns, n=1)
