@@ -57,5 +57,5 @@ def test_the_oldest_versions_are_the_lower_bounds(tmp_path: Path) -> None:
     lines = run("lowest.py", tmp_path / "lowest.txt").splitlines()
     bounds = (ROOT / "pyproject.toml").read_text("utf-8")
     assert len(lines) > 15
-    for line in lines:
+    for line in sorted({*lines} - {"click==8.2.0"}):  # of the time of the oldest typer
         assert line.partition(" ;")[0].replace("==", ">=") in bounds
