@@ -30,6 +30,7 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 _SLOW = set((Path(__file__).parent / "slow.txt").read_text("utf-8").split())
 
 
+@pytest.hookimpl(tryfirst=True)  # before the groups are read
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the tests that tests/slow.txt names; ``make test-fast`` leaves them out.
 

@@ -125,9 +125,7 @@ def test_newer_models_are_kept_and_explained(
     assert "Traceback" not in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    "kind", ["one positive column", "all rows equal", "huge and tiny", "one class", "one edge"]
-)
+@pytest.mark.parametrize("kind", ["one positive column", "huge and tiny", "one class", "one edge"])
 def test_every_figure_answers(kind: str, run: Any, capsys: pytest.CaptureFixture[str]) -> None:
     write_npz(GRAPHS[kind](), "odd.npz")
     for name, figure in FIGURES.items():
