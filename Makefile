@@ -117,7 +117,7 @@ sbom: $(READY)
 lowest:
 	$(PYTHON) -m venv .venv-lowest
 	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check \
-	  -c $$($(PYTHON) benchmarks/tools/lowest.py --out .venv-lowest/lowest.txt) -e '.[pyg,tune,web]' $(TEST_TOOLS)
+	  -c $$($(PYTHON) benchmarks/tools/lowest.py --out .venv-lowest/lowest.txt) -e '.[data,pyg,scale,tune,web]' $(TEST_TOOLS)
 	.venv-lowest/bin/python -m pytest -n 2 --dist loadgroup $(LOWEST_TESTS)
 
 clean:

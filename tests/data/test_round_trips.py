@@ -44,6 +44,12 @@ def test_tables_give_the_graph_back(tmp_path: Path, suffix: str, graph: Graph) -
     assert same_content(read_tables(edges, nodes), graph)
 
 
+def test_a_column_of_features_alone_is_not_taken_for_labels(tmp_path: Path) -> None:
+    graph = Graph.from_edges([0], [1], num_nodes=4, features=np.array([[1.0], [0], [0], [0]]))
+    write_tables(graph, tmp_path / "e.csv", tmp_path / "n.csv")
+    assert same_content(read_tables(tmp_path / "e.csv", tmp_path / "n.csv"), graph)
+
+
 @pytest.mark.parametrize("suffix", [".graphml", ".gexf"])
 @quick
 @given(graph=graphs(texts=XML_TEXT))

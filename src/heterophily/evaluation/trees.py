@@ -68,7 +68,7 @@ class Trees:
         booster = xgboost.Booster()
         try:
             booster.load_model(bytearray(content))
-        except xgboost.core.XGBoostError as error:
+        except (xgboost.core.XGBoostError, UnicodeDecodeError) as error:  # it quotes the bytes
             raise InputError("the saved trees cannot be read; train again") from error
         return cls(booster, classes, num_classes)
 

@@ -43,6 +43,7 @@ ENDS = (
 WEIGHTS = ("weight", "edge_weight", "w")
 IDS = ("id", "node", "node_id", "nodeid")
 LABELS = ("label", "y", "class")
+_FEATURE = re.compile(r"feature_\d+")  # as we write them
 _UNNAMED = re.compile(r"\s*|Unnamed: \d+")  # row numbers, as pandas saves them
 SPLIT = re.compile(r"split(_\d+)?")
 _NO_HEADER = remedy("first-line-is-data")
@@ -149,7 +150,8 @@ def _only_other(table: NamedColumns, node_id: str) -> str | None:
     cells = [cell for cell in table.head().get(other, []) if cell]
     has_fractions = any(NUMBER.fullmatch(cell) and not cell.strip().isdigit() for cell in cells)
     repeats = 1 < len(set(cells)) <= len(cells) // 2
-    return other if repeats and not has_fractions and not SPLIT.fullmatch(other.lower()) else None
+    has_other_role = SPLIT.fullmatch(other.lower()) or _FEATURE.fullmatch(other)
+    return other if repeats and not has_fractions and not has_other_role else None
 
 
 def node_columns(
