@@ -9,7 +9,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 BESIDE = {"click==8.2.0"}  # newest click warns about what the oldest typer imports from it
-EXTRAS = ("data", "pyg", "scale", "tune", "web")  # what users install; tools of the developers are left alone
+EXTRAS = (
+    "data",
+    "pyg",
+    "scale",
+    "tune",
+    "web",
+)  # what users install; tools of the developers are left alone
 
 
 def main() -> None:
