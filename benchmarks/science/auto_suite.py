@@ -36,7 +36,7 @@ import numpy as np
 from auto_graphs import GRAPHS, MADE, is_measured, task
 
 from heterophily.data.atomic import write_text
-from heterophily.errors import InputError
+from heterophily.errors import InputError, UnknownNameError
 from heterophily.prediction.auto import auto
 from heterophily.prediction.families import FAMILIES
 from heterophily.prediction.leaderboard import Standing
@@ -258,7 +258,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 continue
             try:
                 record = run(name, contestant, budget, options.store, 1)
-            except InputError as error:  # a family that the graph does not have
+            except (InputError, UnknownNameError) as error:  # a family that the graph does not have
                 print(f"{name} {contestant}: {error}", flush=True)
                 continue
             write_text(file, json.dumps(record) + "\n")
