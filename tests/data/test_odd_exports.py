@@ -152,3 +152,46 @@ def test_files_of_other_kinds_say_what_to_do(name: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text("[]")
     with pytest.raises(InputError, match=f"^{name}: .*(export|pandas)"):
         read_tables(tmp_path / name)
+
+
+@pytest.mark.parametrize("yes", [("1", "2"), ("Yes", "No"), ("TRUE", "FALSE"), ("0.0", "1.0")])
+@pytest.mark.parametrize("none", ["NA", "unknown", "?", "None"])
+def test_no_label_beside_numbers_or_yes_and_no(
+    yes: tuple[str, str], none: str, tmp_path: Path
+) -> None:
+    table = [["id", "label"], *([k, (*yes, none)[k % 3]] for k in range(ROWS))]
+    graph = read(tmp_path, text([["source", "target"], *EDGES]), text(table))
+    assert graph.num_classes == 2
+    assert graph.labels is not None
+    assert (graph.labels < 0).sum() == ROWS // 3
+    assert f"n.csv, column 'label': {none!r} taken for no label: 20 nodes" in graph.remarks
+    graph = read_tables(tmp_path / "e.csv", tmp_path / "n.csv", labels_are_classes=True)
+    assert graph.num_classes == 3
+
+
+def test_a_word_for_no_label_beside_other_words_is_a_class_with_a_doubt(tmp_path: Path) -> None:
+    table = [["id", "label"], *([k, ("DE", "FR", "NA")[k % 3]] for k in range(ROWS))]
+    graph = read(tmp_path, text([["source", "target"], *EDGES]), text(table))
+    assert graph.class_names == ("DE", "FR", "NA")
+    assert any("'NA' is a class like the others" in remark for remark in graph.remarks)
+
+
+KINDS = {
+    "a missing code beside numbers": (lambda k: ".A" if k % 3 == 0 else 20 + k, "number"),
+    "below the limit of detection": (lambda k: "<0.05" if k % 3 == 0 else k / 7, "number"),
+    "errors of a spreadsheet": (lambda k: ("#REF!", "#DIV/0!", k / 7)[k % 3], "category"),
+    "few errors of a spreadsheet": (lambda k: ("#REF!", k / 7, k / 3)[k % 3], "number"),
+    "sizes and a word": (lambda k: ("36", "38", "XL")[k % 3], "category"),
+    "JSON lists": (lambda k: f"[{k}, {k % 7}, {k % 3}]", "text"),
+    "few JSON lists": (lambda k: f"[22, {(80, 443)[k % 2]}]", "category"),
+    "milliseconds": (lambda k: 1_600_000_000_000 + (k * 7919 % 60) * 10**7, "date"),
+}
+
+
+@pytest.mark.parametrize("case", KINDS)
+def test_columns_that_were_taken_for_another_kind(case: str, tmp_path: Path) -> None:
+    cell, kind = KINDS[case]
+    table = nodes(first_seen_ms=cell)
+    graph = read(tmp_path, text([["source", "target"], *EDGES]), text(table))
+    assert graph.encoder is not None
+    assert graph.encoder.kinds == {"first_seen_ms": kind}
