@@ -115,3 +115,15 @@ def test_a_huge_label_costs_no_memory() -> None:
     labels = np.where(np.arange(60) % 2, 2**40, 7)
     assert LeakDetector(labels).columns(labels[:, None] * 1.0) == [0]
     assert LeakDetector(np.array([2**62, 1, 1])).columns(np.eye(3)) == []
+
+
+def test_many_values_that_repeat_in_one_class_only_tell_the_label() -> None:
+    rng = np.random.default_rng(3)
+    labels = rng.integers(0, 2, 600)
+    codes = 200 * labels + rng.integers(0, 150, 600)  # f17 and o17: the answer is the first letter
+    assert tells_label(codes, labels)
+    assert not tells_label(rng.permutation(codes), labels)
+    assert not tells_label(np.arange(600) * 7919 % 600, labels)  # no value repeats
+    wrong = labels.copy()
+    wrong[rng.choice(600, 30, replace=False)] ^= 1
+    assert not tells_label(codes, wrong)

@@ -285,7 +285,6 @@ BAD_NODES = {
     "id,label\na,0\nb,-1\nc,1\n": r"line 3 .* 'label': label '-1' is negative; "
     "leave the cell empty",
     "id,label\na,0\nb,1.5\nc,1\n": r"line 3 .* 'label': label '1.5' is not a whole",
-    "id,label\na,0\nb,?\nc,1\n": r"line 3 .* 'label': label '\?' is not a whole",
     "id,label,p\na,x,1\n,y,2\nc,x,3\n": r"line 3 .* 'id': empty id",
     "source,target\na,b\n": r"nodes\.csv looks like an edge table",
     "0,x,1\n1,y,2\n": r"line 1: '0' is no column name; pass has_header=False",

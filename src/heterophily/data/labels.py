@@ -32,6 +32,9 @@ _NULL = {
     ".",
 }  # what databases, tables and statistics packages write for no value
 _DOUBTFUL = {"none", "na", "?", "-", "--", "unknown", "unlabelled", "unlabeled", "missing"}
+_PAIRS = [{"yes", "no"}, {"y", "n"}, {"true", "false"}, {"t", "f"}, {"ja", "nein"}, {"j", "n"},
+          {"oui", "non"}]  # fmt: skip
+_WHOLE = re.compile(r"\d{1,18}(\.0)?")
 _MOST_DIGITS = 300  # of a label that is read as a number; longer ones are names
 
 
@@ -201,9 +204,15 @@ def _without_blanks(
 def _without_nulls(
     values: list[str], codes: NDArray[np.int64], place: str
 ) -> tuple[list[str], NDArray[np.int64], tuple[str, ...]]:
-    """Take NULL and its like for no label; doubt other such words."""
-    words = [value for value in values if value.lower() not in _NULL]
-    nulls = [value for value in values if value.lower() in _NULL]
+    """Take NULL and its like for no label; beside numbers or yes and no also NA, unknown, ...
+
+    Elsewhere such a word may be a class, and is doubted.
+    """
+    clear = {value.lower() for value in values} - _NULL - _DOUBTFUL
+    is_sure = len(clear) > 1 and (clear in _PAIRS or all(map(_WHOLE.fullmatch, clear)))
+    none = _NULL | _DOUBTFUL if is_sure else _NULL
+    words = [value for value in values if value.lower() not in none]
+    nulls = [value for value in values if value.lower() in none]
     remarks: list[str] = []
     if nulls and words:
         index = {word: at for at, word in enumerate(words)}

@@ -31,6 +31,7 @@ SAMPLE = 2000
 MOSTLY_FILLED = 0.5
 """Share of non-zeros from which a column of a sparse matrix is examined as a dense one."""
 
+_SHARED = 0.5  # of the nodes of a class, so many must have a value that repeats
 _MOST_FILLED_COLUMNS = 256  # of a sparse matrix, examined as dense ones
 
 
@@ -145,7 +146,8 @@ def tells_label(values: NDArray[Any], labels: NDArray[np.int64]) -> bool:
     """Whether one column tells the class of (nearly) every node.
 
     Either it has few values, each of which occurs in one class; or it is one of two values exactly
-    in one class; or the classes lie one above the other along it (a threshold between two).
+    in one class; or it has many values, which repeat in one class only; or the classes lie one
+    above the other along it (a threshold between two).
 
     >>> labels = np.repeat([0, 1], 30)
     >>> tells_label(np.arange(60.0), labels), tells_label(np.arange(60.0) % 7, labels)
@@ -170,6 +172,8 @@ def tells_label(values: NDArray[Any], labels: NDArray[np.int64]) -> bool:
                 table[0], sizes, values.size
             )
         return False
+    if _repeat_in_one_class(place, classes, sizes):
+        return True
     order = np.argsort(place, kind="stable")
     if present.size > 2:
         return _in_layers(place[order], classes[order], present.size)
@@ -178,6 +182,26 @@ def tells_label(values: NDArray[Any], labels: NDArray[np.int64]) -> bool:
     first = np.minimum(below / sizes[0], 1 - above / sizes[1])
     second = np.minimum(above / sizes[1], 1 - below / sizes[0])
     return bool(max(first.max(), second.max()) >= NEARLY_ALL)
+
+
+def _repeat_in_one_class(
+    place: NDArray[np.int64], classes: NDArray[np.int64], sizes: NDArray[np.int64]
+) -> bool:
+    """Whether nodes that share their value share their class, for many nodes of each class.
+
+    Nodes whose value nobody else has say nothing and do not count.
+    """
+    counts = np.bincount(place)
+    shared = counts[place] > 1
+    met = np.bincount(classes[shared], minlength=sizes.size)
+    large = sizes >= SUPPORT
+    if (met[large] < np.maximum(SUPPORT, _SHARED * sizes[large])).any():
+        return False
+    alike = np.unique(place * sizes.size + classes, return_inverse=True)[1]
+    others = np.bincount(alike)[alike] - 1  # nodes of the same value and class
+    is_right = shared & (2 * others > counts[place] - 1)
+    right = np.bincount(classes[is_right], minlength=sizes.size)
+    return bool((right[large] >= NEARLY_ALL * met[large]).all())
 
 
 def _in_layers(place: NDArray[np.int64], classes: NDArray[np.int64], num_classes: int) -> bool:

@@ -81,10 +81,15 @@ COUNTS_FROM = 16
 FEW_NUMBERS = 30
 """Words among numbers make them categories if there are at most so many different values."""
 
+FEW_WORDS = 5
+"""Up to so many different words among more numbers than that mean no value: ND, <0.1, .A, #REF!."""
+
+_LIST = r"^\s*(\[.*\]|\{.*\})\s*$"  # JSON lists and records, arrays of PostgreSQL
 _LIKE_A_NUMBER = r"^[\s$€£¥+\-−(.]*\d|^[A-Za-z]{3,9}\.?\s+\d"  # or a date: Mar 5, 2021
 _ID_NAME = re.compile(r"(.*[_\W])?(id|uuid|guid|key|index|hash|number|nr|no)|.*Id", re.IGNORECASE)
 _TIME_NAME = re.compile(
-    r"(.*[_\W])?(time|timestamp|ts|date|datetime|day|created|updated|joined|since|at|on|epoch)"
+    r"(.*[_\W])?(time|timestamp|ts|date|datetime|day|created|updated|joined|since|at|on|epoch|seen"
+    r"|login|opened|closed|modified)([_\W]?(s|sec|ms|millis|us|ns|utc|unix))?"
     r"|.*(?-i:Time|Timestamp|Date|At)",
     re.IGNORECASE,
 )
@@ -247,7 +252,12 @@ def _words(name: str, cells: Any, sample: Any) -> Guess:
     if _are_codes(sample):  # zip codes are no numbers
         seldom = len(distinct) / len(sample) >= NEVER_REPEAT and len(sample) >= ENOUGH_ROWS
         return Guess(name, "id" if seldom else "category")
-    if pc.mean(pc.match_substring_regex(sample, _LIKE_A_NUMBER).cast(pa.int8())).as_py() >= MOSTLY:
+    if _share(sample, _LIST) >= MOSTLY:
+        seldom = len(distinct) / len(sample) >= SELDOM_REPEAT and len(sample) >= ENOUGH_ROWS
+        return Guess(name, "text" if seldom else "category")
+    if _are_numbers_and_few_words(sample):
+        return _number_in_words(name, cells)
+    if _share(sample, _LIKE_A_NUMBER) >= MOSTLY:
         number_share = decimal_of(pa.chunked_array([sample]))[1]
         if number_share >= ALMOST_ALL or (number_share >= MOSTLY and len(distinct) > FEW_NUMBERS):
             return _number_in_words(name, cells)
@@ -255,13 +265,27 @@ def _words(name: str, cells: Any, sample: Any) -> Guess:
             return Guess(name, "date")
     repeats = len(distinct) / len(sample)
     words = float(pc.mean(_word_counts(distinct)).as_py())
-    has_letters = pc.mean(pc.match_substring_regex(distinct, r"\pL").cast(pa.int8())).as_py() > 0.5
+    has_letters = _share(distinct, r"\pL") > 0.5
     is_long = words >= TEXT_WORDS and has_letters  # a phone number is no text
     if is_long and repeats >= SELDOM_REPEAT and len(sample) >= ENOUGH_ROWS:
         return Guess(name, "text")
     if repeats >= NEVER_REPEAT and len(sample) >= ENOUGH_ROWS:
         return Guess(name, "id")
     return Guess(name, "category")
+
+
+def _share(cells: Any, pattern: str) -> float:
+    return float(pc.mean(pc.match_substring_regex(cells, pattern).cast(pa.int8())).as_py())
+
+
+def _are_numbers_and_few_words(sample: Any) -> bool:
+    """Whether at least half of the cells are many different numbers, and the others a few words."""
+    values, counts = sample.value_counts().flatten()
+    numbers, _ = numbers_of(pa.chunked_array([values]), decimal_of(values)[0])
+    is_word = np.isnan(numbers)
+    if not 0 < np.count_nonzero(is_word) <= FEW_WORDS or np.count_nonzero(~is_word) <= FEW_NUMBERS:
+        return False
+    return bool(counts.to_numpy()[is_word].sum() <= len(sample) / 2)
 
 
 def _number_in_words(name: str, cells: Any) -> Guess:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from heterophily.data.labels import NUMBER
 from heterophily.data.remedies import remedy
+from heterophily.data.tables.end_names import paired
 from heterophily.data.tables.table import NamedColumns, require_column
 from heterophily.data.wording import short
 from heterophily.errors import InputError
@@ -100,6 +101,11 @@ def _known_ends(table: NamedColumns) -> tuple[str, str] | None:
     return None
 
 
+def _ends_by_name(table: NamedColumns) -> tuple[str, str] | None:
+    pairs = paired(table.columns)
+    return _known_ends(table) or (pairs[0] if len(pairs) == 1 else None)
+
+
 def edge_columns(
     table: NamedColumns,
     *,
@@ -118,7 +124,7 @@ def edge_columns(
         )
     by_position = False
     if source is None and target is None:
-        ends = _known_ends(table)
+        ends = _ends_by_name(table)
         by_position = ends is None
         source, target = ends or (table.columns[0], table.columns[1])
         if by_position:

@@ -13,8 +13,9 @@ import pyarrow.compute as pc
 
 from heterophily.data.remedies import remedy
 from heterophily.data.tables.columns import EdgeColumns
+from heterophily.data.tables.end_names import is_measure, paired
 from heterophily.data.tables.table import Head, Table
-from heterophily.data.wording import listed, short
+from heterophily.data.wording import Doubt, listed, short
 from heterophily.errors import InputError
 
 FITS = 0.5
@@ -23,6 +24,7 @@ FITS = 0.5
 HOLDS_IDS = 0.9
 """Share of the values of another column that must be node ids for it to be an end of edges."""
 
+_MANY_ROWS = 20  # so many different numbers are no accident
 _WHOLE = re.compile(r"(0|-?[1-9]\d{0,18})(\.0+)?")
 
 
@@ -75,9 +77,10 @@ def choose_ends(
 ) -> EdgeColumns:
     """Keep the ends if their values are node ids, else take the two columns where they are.
 
-    Numbers are ids by chance as well (an amount of 5, and a node 5): then the place of a column
-    decides. Where several choices are left, the sentence names them. With ``may_be_unknown`` one
-    of the two columns that were chosen by name or place need not hold ids.
+    Numbers are ids by chance as well (an amount of 5, and a node 5): then the names of columns
+    decide (sender_key and receiver_key), else their place, with a doubt. Where several choices are
+    left, the sentence names them. With ``may_be_unknown`` one of the two columns that were chosen
+    by name or place need not hold ids.
     """
     if not shares:
         return columns
@@ -92,12 +95,16 @@ def choose_ends(
     others = [name for name in good if name not in chosen]
     if fits and not others:
         return columns
-    without = [name for name in good if not counts_rows(head[name])]
-    if len(without) >= 2:
-        good = without
+    if len(good) > 2 and len(pairs := paired(good, by_number=True)) == 1:
+        good = list(pairs[0])
+    for is_no_end in (is_measure, lambda name: numbers_rows(head[name])):
+        without = [name for name in good if not is_no_end(name)]
+        good = without if len(without) >= 2 else good
     if fits and ids_are_numbers and len(good) != 2:
         if not set(chosen) <= set(good):
             raise _ambiguous(table, good, node_name)
+        if rest := [name for name in good if name not in chosen]:
+            table.remarks.append(_doubt(table, chosen, rest, node_name))
         return columns
     if len(good) > 2:
         raise _ambiguous(table, good, node_name)
@@ -124,6 +131,20 @@ def _ambiguous(table: Table, names: Sequence[str], node_name: str) -> InputError
         f"{table.path.name}: columns {listed(list(names))} all hold ids of {node_name}; "
         f"{remedy('name-ends')}"
     )
+
+
+def _doubt(table: Table, chosen: Sequence[str], rest: Sequence[str], node_name: str) -> Doubt:
+    return Doubt(
+        f"{table.path.name}: {listed([*chosen])} are taken for the ends because they stand first; "
+        f"{listed([*rest])} {'holds' if len(rest) == 1 else 'hold'} ids of {node_name} too: "
+        f"{remedy('name-ends')} if they are the ends"
+    )
+
+
+def numbers_rows(cells: Sequence[str | None]) -> bool:
+    """Whether a column counts the rows, or gives each of many rows a number of its own."""
+    is_own = len(cells) >= _MANY_ROWS and len({*cells}) == len(cells)
+    return counts_rows(cells) or (is_own and all(_WHOLE.fullmatch(text or "") for text in cells))
 
 
 def counts_rows(cells: Sequence[str | None]) -> bool:

@@ -11,6 +11,10 @@ from heterophily.errors import InputError
 
 _USUAL = (",", "\t", ";", "|", " ")
 _QUOTED = re.compile(r'"[^"]*"')
+_ANNOUNCED = re.compile(r'"?sep=([^"\w])"?')
+_DRAWN = re.compile(r"[\s|+:=-]*-{2}[\s|+:=-]*")
+
+_LONGEST_DRAWN = 10_000  # characters
 
 
 def guess_delimiter(line: str) -> str:
@@ -33,6 +37,39 @@ def other_delimiter(line: str, usual: str | None) -> str | None:
     if other == " " and not all(NUMBER.fullmatch(cell) for cell in line.split()):
         return None
     return other if other in line else None
+
+
+def announced_delimiter(line: str) -> str | None:
+    """Return the delimiter that a first line announces to Excel.
+
+    >>> announced_delimiter("sep=;"), announced_delimiter("step=;")
+    (';', None)
+    """
+    found = _ANNOUNCED.fullmatch(line.strip("\r\n"))
+    return found[1] if found else None
+
+
+def surplus(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Say where every row has one cell more than the header: "first" or "last", or nowhere ("").
+
+    R writes the names of rows without one for their column; others end each row with a delimiter.
+
+    >>> surplus(["from", "to"], [["1", "a", "b"], ["2", "b", "c"]]), surplus(["p"], [["1", ""]])
+    ('first', 'last')
+    """
+    if not rows or any(len(row) != len(header) + 1 for row in rows):
+        return ""
+    return "first" if any(row[-1].strip() for row in rows) else "last"
+
+
+def refuse_drawn_line(name: str, line: int, text: bytes) -> None:
+    """Refuse a table that was printed with lines of dashes, as psql and Markdown do."""
+    drawn = text.decode("utf-8", "replace").strip()
+    if len(drawn) <= _LONGEST_DRAWN and _DRAWN.fullmatch(drawn):
+        raise InputError(
+            f"{name}, line {line}: {short(drawn)} is a drawn line of a printed table; export the "
+            "table as CSV instead (psql: \\copy ... csv header)"
+        )
 
 
 def has_no_header(cells: Sequence[str], *, is_list: bool) -> bool:

@@ -15,9 +15,22 @@ ENOUGH = 0.5
 
 _MOST = 1000  # unknown ends that are looked at
 _ROUNDED = r"^[+-]?\d([.,]\d+)?[eE]\+?\d+$"
+_NO_LETTER = r"[^\pL\pN]"
+_PLAIN = r"^\d+$"
+
+
+def _letters(ids: Any) -> Any:
+    return pc.utf8_lower(pc.replace_substring_regex(ids, _NO_LETTER, ""))
+
+
+def _digits(ids: Any) -> Any:
+    return pc.replace_substring_regex(ids, r"\D", "")
+
+
 _WAYS: Mapping[str, Callable[[Any], Any]] = {
     "leading zeros": lambda ids: pc.utf8_ltrim(ids, "0"),
     "upper and lower case": pc.utf8_lower,
+    "blanks and signs": _letters,
 }
 
 
@@ -37,7 +50,10 @@ def spelt_otherwise(unknown: Any, known: Any, nodes: str) -> str:
             f"ids such as {short(rounded[0][0].as_py())} were rounded by a spreadsheet program; "
             "export them again, as text"
         )
-    for what, folded in _WAYS.items():
+    ways = dict(_WAYS)
+    if any(_share(column, _PLAIN) == 1 for column in (ends, ids)):
+        ways["what stands beside the number"] = _digits
+    for what, folded in ways.items():
         found = pc.index_in(folded(ends), value_set=folded(ids))
         if len(ends) and 1 - found.null_count / len(ends) >= ENOUGH:
             first = pc.index(pc.is_valid(found), True).as_py()

@@ -25,6 +25,16 @@ Head = dict[str, list[str | None]]
 """The first rows as text, by column."""
 
 TYPED = (".parquet", ".jsonl", ".ndjson")
+_AS_FRAME = "read it with pandas and pass the data frame"
+_NOT_READ = {
+    (".xlsx", ".xls", ".ods"): "spreadsheets are not read; save the sheet as CSV UTF-8, or "
+    + _AS_FRAME,
+    (".sql", ".dump"): "SQL statements are not read; export the tables as CSV with a header line",
+    (".json",): "JSON is read with one record per line, in a file that ends in .jsonl; or "
+    + _AS_FRAME,
+    (".sav", ".sas7bdat", ".dta", ".rds", ".rdata"): "files of statistics programs are not read; "
+    "export the table as CSV, or " + _AS_FRAME,
+}
 SUFFIXES = (*DELIMITERS, *(f"{suffix}.gz" for suffix in DELIMITERS), *TYPED)
 
 
@@ -111,11 +121,9 @@ def suffix_of(path: Path) -> str:
     name = path.name.lower()
     found = [suffix for suffix in SUFFIXES if name.endswith(suffix)]
     if not found:
-        if name.endswith((".xlsx", ".xls", ".ods")):
-            raise InputError(
-                f"{path.name}: spreadsheets are not read; save the sheet as CSV UTF-8, or read it "
-                "with pandas and pass the data frame"
-            )
+        for ends, sentence in _NOT_READ.items():
+            if name.endswith(ends):
+                raise InputError(f"{path.name}: {sentence}")
         known = ", ".join((*DELIMITERS, *TYPED))
         raise InputError(
             f"{path.name}: unknown kind of table; rename it so that it ends in {known} (text also "

@@ -18,11 +18,14 @@ import pyarrow.csv as pa_csv
 from heterophily.data.memory import need, refuse_bomb
 from heterophily.data.tables.encoding import AS_UTF8, as_utf8, begins_as_utf8
 from heterophily.data.tables.header import (
+    announced_delimiter,
     guess_delimiter,
     has_no_header,
     named_columns,
     other_delimiter,
+    refuse_drawn_line,
     refuse_title,
+    surplus,
 )
 from heterophily.data.tables.locate import (
     find_problems,
@@ -39,12 +42,14 @@ from heterophily.data.tables.spelling import (
     is_unusual,
 )
 from heterophily.data.tables.table import DELIMITERS, Head, check_columns, suffix_of
+from heterophily.data.wording import count
 from heterophily.errors import InputError
 
 _BOM = b"\xef\xbb\xbf"
 _BLOCK = 1 << 22  # bytes that pyarrow parses at a time
 _CHUNK = 1 << 20
 _HEAD_BYTES = 1 << 18
+_LOOK_BYTES = 1 << 13  # of the first rows, to count their cells
 _LONGEST_HEADER = 1 << 20  # bytes, when it is quoted over several lines
 
 
@@ -104,11 +109,30 @@ class TextTable:
 
     @cached_property
     def _body(self) -> Any:
-        body = self._contents.slice(self._begin)
+        body = self._without_empty_rows(self._contents.slice(self._begin))
         if not self._blanks_separate:
             return body
         text = memoryview(body).tobytes()
         return pa.py_buffer(between_blanks(text)) if has_odd_blanks(text) else body
+
+    def _without_empty_rows(self, body: Any) -> Any:
+        """Leave out rows of empty cells at the end, as spreadsheets export them."""
+        view, size = memoryview(body), _CHUNK
+        marks = self.delimiter.encode() + b" \t\r\n"
+        tail = bytes(view[-size:])
+        while not (kept := tail.rstrip(marks)) and len(tail) < len(body):
+            size *= 8
+            tail = bytes(view[-size:])
+        rest = tail[len(kept) :]
+        ends = [end for end in (rest.find(b"\n"), rest.find(b"\r")) if end >= 0]
+        if not kept or not ends or self.delimiter.encode() not in rest[min(ends) :]:
+            return body
+        last = min(ends) + (2 if rest[min(ends) : min(ends) + 2] == b"\r\n" else 1)
+        empty = sum(bool(line.strip(b" \r\n")) for line in rest[last:].splitlines())
+        remark = f"{self.path.name}: {count(empty, 'empty row')} at the end left out"
+        if remark not in self.remarks:
+            self.remarks.append(remark)
+        return body.slice(0, len(body) - len(rest) + last)
 
     def release(self) -> None:
         """Let go of the bytes of the file; they are read again when a message needs them."""
@@ -128,7 +152,10 @@ class TextTable:
             start = 3
         while (end := self._line_end(start)) > start:
             text = self._decoded(bytes(view[start:end]), line)
-            if text.startswith(marks) and text.strip():
+            if line == 1 and (announced := announced_delimiter(text)):
+                given = given or announced
+                self.remarks.append(f"{self.path.name}: the first line announces {announced!r}")
+            elif text.startswith(marks) and text.strip():
                 comments, mark = comments + 1, text[0]
             elif text.strip():
                 break
@@ -173,7 +200,9 @@ class TextTable:
         if self.has_header:
             start, line = end, line + lines
             again = bytes(view[start : self._line_end(start)])
+            refuse_drawn_line(self.path.name, line, again)
             refuse_title(self.path.name, line, first, again)
+            first = self._with_surplus(first, start)
             if len(first) > 1 and again.strip() == line_text.strip().encode():
                 raise InputError(
                     f"{self.path.name}, line {line}: it repeats the header line; remove it"
@@ -184,6 +213,27 @@ class TextTable:
                 "at the beginning of a file; remove it"
             )
         return start, line, first
+
+    def _with_surplus(self, header: list[str], start: int) -> list[str]:
+        """Return the header with a name for the cell that all of the first rows have more.
+
+        A first one is the name of the row if it is quoted, or if tabs separate: a comma in a value
+        gives one cell more, too.
+        """
+        piece = bytes(memoryview(self._contents)[start : start + _LOOK_BYTES])
+        is_cut = start + len(piece) < len(self._contents)
+        more = surplus(header, first_rows(piece, self.delimiter, is_cut=is_cut))
+        if more == "last":
+            return [*header, ""]
+        lines = piece.splitlines()[: -1 if is_cut else None]
+        is_quoted = all(line.startswith(b'"') for line in lines if line.strip())
+        if more != "first" or not (is_quoted or self.delimiter == "\t"):
+            return header
+        self.remarks.append(
+            f"{self.path.name}: rows have one cell more than the header; the first is taken for "
+            "the name of the row"
+        )
+        return ["", *header]
 
     def _line_end(self, start: int) -> int:
         """Return where the line that begins at ``start`` ends (after its line end)."""

@@ -12,6 +12,9 @@ from heterophily.data.tables.table import Head, Table
 from heterophily.data.wording import short
 from heterophily.errors import InputError
 
+_EXACT = {16: 2**11, 32: 2**24, 64: 2**53}
+"""From here on floating-point numbers of so many bits leave out whole numbers."""
+
 
 def _is_text(kind: Any) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
@@ -79,6 +82,12 @@ def _id(table: Table, name: str, column: Any) -> Any:
         return column.cast(pa.string())
     if pa.types.is_floating(column.type):  # as pandas keeps integers beside an empty cell
         column = pc.if_else(pc.is_nan(column), None, column)
+        exact = _EXACT[column.type.bit_width]
+        if pc.any(pc.greater_equal(pc.abs(column), pa.scalar(exact, column.type))).as_py():
+            raise InputError(
+                f"{table.path.name}, column {short(name)}: ids from {exact:,} on as {column.type}, "
+                "which cannot tell neighbouring ids apart; keep ids as integers or strings"
+            )
         whole = pc.cast(column, pa.int64(), safe=False)
         if pc.all(pc.equal(column, whole)).as_py():
             table.remarks.append(
