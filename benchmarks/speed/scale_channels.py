@@ -1,7 +1,7 @@
 """Channels beyond memory: time, memory and equality, beside SciPy and measured bandwidth.
 
     python benchmarks/speed/scale_channels.py                      # 1e8 edges x 64 columns
-    python benchmarks/speed/scale_channels.py --edges 1e9 --columns 16 --no-rival
+    python benchmarks/speed/scale_channels.py --edges 1e9 --columns 16 --dtype bfloat16 --no-rival --diagnose
     python benchmarks/speed/scale_channels.py --edges 1e7 --quick
 
 Tables of a uniform random graph are drawn and converted; the channel low-1 is computed out of core
@@ -29,6 +29,7 @@ from heterophily.channels.operator import WIDEST, WIDEST_IN_MEMORY, StreamedOper
 from heterophily.channels.precompute import compute_channels
 from heterophily.channels.recipe import ChannelRecipe
 from heterophily.channels.rows import usable_threads
+from heterophily.cli.app import main as heterophily
 from heterophily.data.disk.convert.convert import convert_tables
 from heterophily.data.disk.graph import DiskGraph
 from heterophily.data.synthetic.stream import StreamedGraph
@@ -179,6 +180,8 @@ def run(edges: int, told: argparse.Namespace, place: Path) -> dict[str, object]:
         print(step, found[step], file=sys.stderr, flush=True)
     graph = DiskGraph.open(place / "g.disk")
     found["out_of_core"] = streamed = spent("channels", *size)
+    if told.diagnose:
+        found["diagnose"] = spent("diagnose", *size)
     panels = len(graph.panels)
     gather = panels * gather_seconds(nodes, min(columns, WIDEST), graph.num_entries, threads)
     moved = panels * (4 * graph.num_entries + 8 * nodes) + 2 * 4 * nodes * columns
@@ -196,6 +199,10 @@ def part(told: argparse.Namespace) -> None:
         draw_tables(told.folder, int(told.edges), told.columns)
     elif told.part == "convert":
         convert(told.folder, told.dtype)
+    elif told.part == "diagnose":
+        words = ["diagnose", str(told.folder / "g.disk"), "--memory", "4GB", "--no-report"]
+        if heterophily(words):
+            raise SystemExit(1)
     else:
         compute_channels(DiskGraph.open(told.folder / "g.disk"), ChannelRecipe(features="as-given"))
 
@@ -208,6 +215,7 @@ def main() -> int:
     parser.add_argument("--dtype", default="float32", help="of the features on disk, or bfloat16")
     parser.add_argument("--folder", type=Path, default=None, help="where the graph is written")
     parser.add_argument("--quick", action="store_true", help="1e6 edges")
+    parser.add_argument("--diagnose", action="store_true", help="the graph on disk too, in 4 GB")
     parser.add_argument("--no-rival", action="store_true", help="out of core alone")
     parser.add_argument("--record", type=Path, default=None, help="add a line to this file")
     parser.add_argument("--part", default=None, help=argparse.SUPPRESS)
