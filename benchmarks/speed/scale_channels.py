@@ -1,7 +1,7 @@
 """Channels beyond memory: time, memory and equality, beside SciPy and measured bandwidth.
 
     python benchmarks/speed/scale_channels.py                      # 1e8 edges x 64 columns
-    python benchmarks/speed/scale_channels.py --edges 1e9 --columns 16 --no-rival
+    python benchmarks/speed/scale_channels.py --edges 1e9 --columns 16 --dtype bfloat16 --no-rival --diagnose
     python benchmarks/speed/scale_channels.py --edges 1e7 --quick
 
 Tables of a uniform random graph are drawn and converted; the channel low-1 is computed out of core
@@ -29,6 +29,7 @@ from heterophily.channels.operator import WIDEST, WIDEST_IN_MEMORY, StreamedOper
 from heterophily.channels.precompute import compute_channels
 from heterophily.channels.recipe import ChannelRecipe
 from heterophily.channels.rows import usable_threads
+from heterophily.cli.app import main as heterophily
 from heterophily.data.disk.convert.convert import convert_tables
 from heterophily.data.disk.graph import DiskGraph
 from heterophily.data.synthetic.stream import StreamedGraph
@@ -39,13 +40,17 @@ ROWS = 1 << 18
 MEMORY = "2GB"  # of the conversion
 
 
-def write_graph(place: Path, edges: int, columns: int) -> DiskGraph:
-    """Draw tables of so many edges between a tenth as many nodes, and convert them."""
-    tables = place / "edges.parquet", place / "nodes.parquet"
+def draw_tables(place: Path, edges: int, columns: int) -> None:
+    """Draw tables of so many edges between a tenth as many nodes."""
     plan = StreamedGraph(edges // 10, edges, homophily=0.3, features=columns)
-    plan.write(*tables, threads=usable_threads())
+    plan.write(place / "edges.parquet", place / "nodes.parquet", threads=usable_threads())
+
+
+def convert(place: Path, dtype: str = "float32") -> DiskGraph:
+    """Convert the tables in a folder and remove them."""
+    tables = place / "edges.parquet", place / "nodes.parquet"
     try:
-        return convert_tables(*tables, place / "g.disk", memory=MEMORY)
+        return convert_tables(*tables, place / "g.disk", memory=MEMORY, dtype=dtype)
     finally:
         for table in tables:
             table.unlink(missing_ok=True)
@@ -167,10 +172,16 @@ def run(edges: int, told: argparse.Namespace, place: Path) -> dict[str, object]:
     """Measure one size."""
     nodes, columns, threads = edges // 10, told.columns, usable_threads()
     size = ["--edges", str(edges), "--columns", str(columns), "--folder", str(place)]
+    size += ["--dtype", told.dtype]
     found: dict[str, object] = {"edges": edges, "columns": columns, "cores": threads}
-    found["convert"] = spent("convert", *size)
+    found["dtype"] = told.dtype
+    for step in ("draw", "convert"):
+        found[step] = spent(step, *size)
+        print(step, found[step], file=sys.stderr, flush=True)
     graph = DiskGraph.open(place / "g.disk")
     found["out_of_core"] = streamed = spent("channels", *size)
+    if told.diagnose:
+        found["diagnose"] = spent("diagnose", *size)
     panels = len(graph.panels)
     gather = panels * gather_seconds(nodes, min(columns, WIDEST), graph.num_entries, threads)
     moved = panels * (4 * graph.num_entries + 8 * nodes) + 2 * 4 * nodes * columns
@@ -184,8 +195,14 @@ def run(edges: int, told: argparse.Namespace, place: Path) -> dict[str, object]:
 
 def part(told: argparse.Namespace) -> None:
     """Do what the main process measures."""
-    if told.part == "convert":
-        write_graph(told.folder, int(told.edges), told.columns)
+    if told.part == "draw":
+        draw_tables(told.folder, int(told.edges), told.columns)
+    elif told.part == "convert":
+        convert(told.folder, told.dtype)
+    elif told.part == "diagnose":
+        words = ["diagnose", str(told.folder / "g.disk"), "--memory", "4GB", "--no-report"]
+        if heterophily(words):
+            raise SystemExit(1)
     else:
         compute_channels(DiskGraph.open(told.folder / "g.disk"), ChannelRecipe(features="as-given"))
 
@@ -195,8 +212,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--edges", type=float, default=1e8)
     parser.add_argument("--columns", type=int, default=64)
+    parser.add_argument("--dtype", default="float32", help="of the features on disk, or bfloat16")
     parser.add_argument("--folder", type=Path, default=None, help="where the graph is written")
     parser.add_argument("--quick", action="store_true", help="1e6 edges")
+    parser.add_argument("--diagnose", action="store_true", help="the graph on disk too, in 4 GB")
     parser.add_argument("--no-rival", action="store_true", help="out of core alone")
     parser.add_argument("--record", type=Path, default=None, help="add a line to this file")
     parser.add_argument("--part", default=None, help=argparse.SUPPRESS)

@@ -25,7 +25,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from scale_channels import write_graph
+from scale_channels import convert, draw_tables
 
 from heterophily.channels.rows import parts_of, usable_threads
 from heterophily.data.synthetic.stream import StreamedGraph
@@ -99,7 +99,11 @@ def end_to_end(told: argparse.Namespace) -> None:
         found["convert"] = _timed(told, ["convert", *given, "--out", graph])
         words = ["train", told.model, graph, "--batches", told.batches, "--max-epochs", "20"]
         words += ["--batch-size", "8192", "--out", model, "--store", f"sqlite:///{place}/runs.db"]
-        found["train"] = _timed(told, words)
+        begun = time.time()
+        found["train"] = trained = _timed(told, words)
+        written = [path.stat().st_mtime for path in Path(graph, "channels").rglob("low-*")]
+        if written:  # from the start of the command until its last channel was there
+            trained["channels_seconds"] = round(max(written) - begun)
         table = str(place / "predictions.parquet")
         found["predict"] = _timed(told, ["predict", model, graph, "--out", table])
         rival_edges = int(min(edges, told.rival_edges))
@@ -163,7 +167,8 @@ def sampler(told: argparse.Namespace) -> None:
     edges = int(1e5 if told.quick else told.edges)
     place = Path(tempfile.mkdtemp(dir=told.folder))
     try:
-        graph = write_graph(place, edges, 16)
+        draw_tables(place, edges, 16)
+        graph = convert(place)
         parts = parts_of(graph)
         indptr, indices = (np.array(graph.parts[0].indptr), np.array(graph.parts[0].indices))
         rng, count = np.random.default_rng(1), 20

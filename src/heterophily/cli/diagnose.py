@@ -56,18 +56,17 @@ def diagnose(
     """Say whether the heterophily of a graph is harmful: verdict, metrics, probe, what to run."""
     if report is not None and no_report:
         raise InputError("--report and --no-report contradict each other; pass one of them")
-    from heterophily.cli.warehouse import diagnose_in_engine, opened_or_diagnosed, way_for
+    from heterophily.cli.warehouse import diagnose_in_engine, diagnosed
     from heterophily.data.wording import safe_name
     from heterophily.diagnosis.diagnose import diagnose as run
 
     opened = found = None
-    way = "engine" if connect is not None else way_for(graph, as_json=json)
-    if way == "shown":
-        return
-    if way == "engine":
-        found = diagnose_in_engine(graph, connect or "duckdb://", quick=quick, seed=seed)
+    if connect is not None:
+        found = diagnose_in_engine(graph, connect, quick=quick, seed=seed)
     else:
-        opened, found = opened_or_diagnosed(graph, quick=quick, seed=seed)
+        opened, found = diagnosed(graph, quick=quick, seed=seed, as_json=json)
+        if opened is None and found is None:
+            return
     if opened is not None:
         if not json:
             print_columns(opened, all_columns=all_columns)

@@ -1,8 +1,9 @@
-"""Graphs on disk on the command line: how far a conversion is, and what it wrote."""
+"""Graphs on disk on the command line: converted, and diagnosed where memory cannot hold them."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import tempfile
 import time
@@ -14,10 +15,14 @@ from heterophily.errors import InputError
 
 if TYPE_CHECKING:
     from heterophily.data.disk.graph import DiskGraph
+    from heterophily.diagnosis.diagnose import Diagnosis
     from heterophily.metrics.statistics import LabelStatistics
 
 _NOT_KEPT = {"weight": "--weight", "edge_type": "--edge-type", "self_loops": "--self-loops"}
 _BYTES_OF_AN_EDGE, _BYTES_OF_A_NODE = 64, 48  # while tables are read into memory
+BIG_TABLES = (".parquet", ".csv", ".tsv")
+"""Endings of tables that are read in batches."""
+
 _EVERY = 0.5  # seconds between two lines of progress
 
 
@@ -105,83 +110,109 @@ class ProgressLine:
         print(f"\r{stage}{share}", end="", file=sys.stderr, flush=True)
 
 
-def diagnose_on_disk(source: GraphSource, *, as_json: bool) -> bool:
-    """Show the metrics of a graph on disk that memory cannot hold; False: it fits memory."""
+def diagnose_folder(source: GraphSource, *, quick: bool, seed: int) -> Diagnosis | None:
+    """Diagnose a graph on disk that memory cannot hold; None: it fits memory."""
     from heterophily.data.disk.graph import DiskGraph
     from heterophily.data.memory import room_on_disk
 
     disk = DiskGraph.open(source.graph or "")
-    most = _most(source)
+    most = most_memory(source)
     if disk.bytes_in_memory <= most:
-        return False
+        return None
     room_on_disk(most)
-    from heterophily.metrics.collect.disk import disk_statistics
+    from heterophily.diagnosis.disk import diagnose_disk
 
-    _show(disk_statistics(disk), _too_large(disk.bytes_in_memory, most), as_json=as_json)
-    return True
+    command = f"heterophily train auto {source.arguments()} --minutes 30 --out model"
+    return diagnose_disk(disk, quick=quick, seed=seed, next_command=command)
 
 
-def rows_beyond_memory(source: GraphSource) -> tuple[int, int]:
-    """Return rows of edges and bytes of tables that memory cannot hold; zeros: they fit."""
+def bytes_beyond_memory(source: GraphSource) -> int:
+    """Return the bytes that tables would take in memory, if it cannot hold them; 0: it can."""
     from heterophily.data.disk.convert.nodes import table_of
 
     if source.edges is None or source.nodes is None:
-        return 0, 0
+        return 0
     files = [Path(source.edges), Path(source.nodes)]
-    if any(not file.is_file() or file.suffix not in (".parquet", ".csv", ".tsv") for file in files):
-        return 0, 0
+    if any(not file.is_file() or file.suffix not in BIG_TABLES for file in files):
+        return 0
     rows = [table_of(file, source.delimiter, source.has_header).num_rows for file in files]
     needed = _BYTES_OF_AN_EDGE * rows[0] + _BYTES_OF_A_NODE * rows[1]
-    return (rows[0], needed) if needed > _most(source) else (0, 0)
+    return needed if needed > most_memory(source) else 0
 
 
-def diagnose_tables(source: GraphSource, needed: int, *, as_json: bool) -> None:
-    """Show the metrics of tables that memory cannot hold."""
-    from heterophily.metrics.collect.disk import disk_statistics
-    from heterophily.metrics.collect.tables import NeedsConversionError, table_statistics
+def diagnose_converted(source: GraphSource, *, quick: bool, seed: int) -> Diagnosis:
+    """Convert tables to a graph on disk, diagnose it, and remove it."""
+    from heterophily.diagnosis.disk import diagnose_disk
 
-    most, name = _most(source), Path(source.edges or "").stem
+    name = Path(source.edges or "").stem
+    command = f"heterophily convert {source.arguments()} --out {name}.disk"
+    with tempfile.TemporaryDirectory(dir=scratch_folder()) as folder:
+        disk = open_on_disk(source, Path(folder) / f"{name}.disk")
+        return diagnose_disk(disk, quick=quick, seed=seed, next_command=command)
+
+
+def lacks_room(source: GraphSource) -> str:
+    """Say why tables cannot be converted in the folder for temporary files; empty: they can."""
+    from heterophily.data.disk.convert.convert import space_for
+
+    needed = space_for(
+        source.edges or "",
+        source.nodes,
+        source=source.source,
+        target=source.target,
+        node_id=source.node_id,
+        label=source.label,
+        split=source.split,
+        features=source.features,
+        ignore=source.ignore,
+        delimiter=source.delimiter,
+        has_header=source.has_header,
+    )
+    free = shutil.disk_usage(scratch_folder()).free
+    if needed <= free:
+        return ""
+    return (
+        "There is no verdict: the probe needs the graph on disk, about "
+        f"{needed / 2**30:,.1f} GB in {scratch_folder()}, which has {free / 2**30:,.1f} GB free "
+        "(TMPDIR names another folder)."
+    )
+
+
+def scratch_folder() -> str:
+    """Return the folder for large temporary files: ``TMPDIR``, or the current one."""
+    return os.environ.get("TMPDIR") or "."
+
+
+def show_metrics(source: GraphSource, why: str, *, as_json: bool) -> None:
+    """Count the metrics of tables that memory cannot hold as they are, and print them."""
+    from heterophily.metrics.collect.tables import table_statistics
+
     _refuse_not_kept(source)
-    try:
-        counted = table_statistics(
-            source.edges or "",
-            source.nodes or "",
-            source=source.source,
-            target=source.target,
-            node_id=source.node_id,
-            label=source.label,
-            split=source.split,
-            features=source.features,
-            ignore=source.ignore,
-            labels_are_classes=source.labels_are_classes,
-            delimiter=source.delimiter,
-            has_header=source.has_header,
-            is_directed=source.direction == "keep",
-            memory=most,
-            tell=ProgressLine() if sys.stderr.isatty() else None,
-        )
-    except NeedsConversionError as error:
-        if not as_json:
-            print(f"{error}: the tables are converted to a graph on disk first.")
-        with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR") or ".") as folder:
-            counted = disk_statistics(open_on_disk(source, Path(folder) / f"{name}.disk"))
-    _show(counted, _too_large(needed, most), as_json=as_json)
+    counted = table_statistics(
+        source.edges or "",
+        source.nodes or "",
+        source=source.source,
+        target=source.target,
+        node_id=source.node_id,
+        label=source.label,
+        split=source.split,
+        features=source.features,
+        ignore=source.ignore,
+        labels_are_classes=source.labels_are_classes,
+        delimiter=source.delimiter,
+        has_header=source.has_header,
+        is_directed=source.direction == "keep",
+        memory=most_memory(source),
+        tell=ProgressLine() if sys.stderr.isatty() else None,
+    )
+    _show(counted, why, as_json=as_json)
 
 
-def _most(source: GraphSource) -> int:
+def most_memory(source: GraphSource) -> int:
+    """Return the bytes that a command may take: those of ``--memory``, or the usual limit."""
     from heterophily.data.memory import as_bytes, limit
 
     return limit() if source.memory is None else as_bytes(source.memory)
-
-
-def _too_large(needed: int, most: int) -> str:
-    from heterophily.data.memory import in_units
-
-    return (
-        f"The graph needs about {in_units(needed)} in memory, the limit is "
-        f"{in_units(most)}: its metrics were counted on disk. There is no verdict, as the "
-        "probe needs the graph in memory."
-    )
 
 
 def _show(counted: LabelStatistics, why: str, *, as_json: bool) -> None:

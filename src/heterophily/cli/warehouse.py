@@ -1,70 +1,54 @@
-"""Tables that stay in an engine, on the command line: a database, or files that exceed memory."""
+"""Graphs that may stay where they are, on the command line: in a database, or on disk."""
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from heterophily.data.memory import room_on_disk
+from heterophily.data.memory import in_units, room_on_disk
 from heterophily.data.source import GraphSource
-from heterophily.errors import InputError, MissingExtraError
+from heterophily.errors import InputError
 
 if TYPE_CHECKING:
     from heterophily.data.graph import Graph
     from heterophily.diagnosis.diagnose import Diagnosis
 
 _NOT_COUNTED = {"weight": "--weight", "edge_type": "--edge-type", "self_loops": "--self-loops"}
-_READ_BY_DUCKDB = (".parquet", ".csv")
-ENGINE_ROWS = 200_000_000
-"""Rows of edges up to which DuckDB counts and probes files beyond memory; compiled counters stream
-larger ones, in minutes instead of hours, and give no verdict."""
-
 _EXPORTED = "--edges edges.parquet --nodes nodes.parquet"
 
 
-def way_for(source: GraphSource, *, as_json: bool) -> str:
-    """Choose how a graph is diagnosed by its size: ``"memory"``, ``"engine"``, or ``"shown"``:
-    its metrics were streamed from disk and printed.
+def diagnosed(
+    source: GraphSource, *, quick: bool, seed: int, as_json: bool
+) -> tuple[Graph | None, Diagnosis | None]:
+    """Return the graph where it fits memory, else its diagnosis from disk.
+
+    Neither, where there is no room for a conversion: then the metrics of labels were printed.
     """
-    from heterophily.cli.disk import diagnose_on_disk, diagnose_tables, rows_beyond_memory
-
-    if source.kind == "disk":
-        return "shown" if diagnose_on_disk(source, as_json=as_json) else "memory"
-    rows, needed = rows_beyond_memory(source)
-    if needed == 0:
-        return "memory"
-    if rows <= ENGINE_ROWS and _has_engine(source):
-        return "engine"
-    diagnose_tables(source, needed, as_json=as_json)
-    return "shown"
-
-
-def _has_engine(source: GraphSource) -> bool:
-    """Whether DuckDB and ibis are installed and read the files of a source."""
-    names = [source.edges or "", source.nodes or ""]
-    is_read = all(Path(name).suffix in _READ_BY_DUCKDB for name in names)
-    return is_read and all(find_spec(package) is not None for package in ("ibis", "duckdb"))
-
-
-def opened_or_diagnosed(
-    source: GraphSource, *, quick: bool, seed: int
-) -> tuple[Graph, None] | tuple[None, Diagnosis]:
-    """Return the graph where it fits memory; else let DuckDB read the files and diagnose them."""
+    from heterophily.cli import disk
     from heterophily.errors import MemoryLimitError
 
-    try:
-        return source.open(), None
-    except MemoryLimitError as error:
-        resolved = source.resolved()
-        files = [name for name in (resolved.edges, resolved.nodes) if name is not None]
-        if len(files) < 2 or any(Path(name).suffix not in _READ_BY_DUCKDB for name in files):
-            raise
+    if source.kind == "disk":
+        found = disk.diagnose_folder(source, quick=quick, seed=seed)
+        return (None, found) if found is not None else (source.open(), None)
+    needed = disk.bytes_beyond_memory(source)
+    if not needed:
         try:
-            found = diagnose_in_engine(resolved, "duckdb://", quick=quick, seed=seed)
-        except MissingExtraError as missing:
-            raise MissingExtraError(f"{error}; or let DuckDB count the files: {missing}") from None
-        return None, found
+            return source.open(), None
+        except MemoryLimitError:
+            resolved = source.resolved()
+            files = [name for name in (resolved.edges, resolved.nodes) if name is not None]
+            if len(files) < 2 or any(Path(name).suffix not in disk.BIG_TABLES for name in files):
+                raise
+            source = resolved
+    why = disk.lacks_room(source)
+    if why:
+        disk.show_metrics(source, why, as_json=as_json)
+        return None, None
+    if not as_json:
+        size = f"about {in_units(needed)} in memory" if needed else "more memory"
+        limit = in_units(disk.most_memory(source))
+        print(f"The tables need {size}, the limit is {limit}: they are converted to disk first.")
+    return None, disk.diagnose_converted(source, quick=quick, seed=seed)
 
 
 def diagnose_in_engine(source: GraphSource, url: str, *, quick: bool, seed: int) -> Diagnosis:

@@ -29,6 +29,7 @@ from heterophily.metrics.estimates import estimate
 
 ESTIMATE_SHARE = 0.6
 ESTIMATE_REPEATS = 10
+NOTHING_COMPARED = "Nothing was compared: without edges there is nothing that a graph can add."
 SPREAD_ENTRIES = 1_000_000  # of edges and features; on larger graphs all draws would take minutes
 
 
@@ -131,7 +132,7 @@ def diagnose(
         notes.append("All features are zero: the graph is treated as one without features.")
     probe, chance = None, None
     if not has_edges:
-        notes.append("Nothing was compared: without edges there is nothing that a graph can add.")
+        notes.append(NOTHING_COMPARED)
     else:
         chance = edge_chance(graph, seed=seed)
         try:

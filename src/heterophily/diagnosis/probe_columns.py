@@ -54,7 +54,7 @@ def stratified_folds(labels: Nodes, *, folds: int, rng: np.random.Generator) -> 
     return fold
 
 
-def _draw_nodes(
+def draw_nodes(
     labels: Nodes, labelled: Nodes, limit: int, score: str, rng: np.random.Generator
 ) -> Nodes:
     """Draw ``limit`` labelled nodes, in order.
@@ -207,7 +207,7 @@ class GraphColumns(ProbeColumns):
         score = score_for(graph.labels)
         if labelled.size > limit:
             notes.append(drawn_note(limit, labelled.size))
-            self.rows = _draw_nodes(graph.labels, labelled, limit, score, rng)
+            self.rows = draw_nodes(graph.labels, labelled, limit, score, rng)
         super().__init__(
             graph.labels[self.rows],
             num_classes=graph.num_classes,

@@ -13,17 +13,15 @@ from heterophily.data.report import GraphReport
 from heterophily.data.warehouse.connect import load_ibis
 from heterophily.data.warehouse.features import EngineFeatures, engine_features
 from heterophily.data.warehouse.graph import WarehouseGraph
-from heterophily.data.warehouse.sample import numbered
-from heterophily.diagnosis.diagnose import Diagnosis, NextStep, undefined_notes
+from heterophily.diagnosis.beyond_memory import Held, check_classes, report_of
+from heterophily.diagnosis.diagnose import Diagnosis
 from heterophily.diagnosis.engine_columns import EngineColumns
-from heterophily.diagnosis.probe import MAX_NODES, check_labels, probe_columns
-from heterophily.diagnosis.remarks import metric_remarks
+from heterophily.diagnosis.probe import MAX_NODES
+from heterophily.diagnosis.sampled_columns import numbered
 from heterophily.diagnosis.shuffle import MAX_EDGES, EdgeChance, chance_of
 from heterophily.diagnosis.sources import SECRET
-from heterophily.diagnosis.verdict import Evidence, judge
-from heterophily.diagnosis.words import WHY, capital
-from heterophily.errors import InputError, UndefinedError
-from heterophily.metrics.catalog import compute_metrics
+from heterophily.diagnosis.words import capital
+from heterophily.errors import UndefinedError
 from heterophily.metrics.collect.relational import relational_statistics
 from heterophily.metrics.collect.relational_features import similarity_counts
 from heterophily.metrics.statistics import LabelStatistics
@@ -47,58 +45,23 @@ def diagnose_tables(
     become features, ``next_command`` what to run next.
     """
     counted = relational_statistics(graph)
-    _check(counted)
+    check_classes(counted)
     features = engine_features(graph, kinds=kinds, encode=encode)
     counted = _with_similarities(counted, features)
-    metrics = compute_metrics(counted)
-    notes = [
-        f"The tables stayed in {graph.where}: it counted every edge, and only sums over classes "
-        "and a sample of nodes and edges were fetched.",
-        *undefined_notes(metrics),
-    ]
-    notes += [f"{capital(remark)}." for remark in (features.remarks if features else ())]
-    probe, chance = None, None
-    has_edges = graph.num_edges > 0
-    if not has_edges:
-        notes.append("Nothing was compared: without edges there is nothing that a graph can add.")
-    else:
-        chance = sampled_chance(graph, counted, seed=seed)
-        try:
-            check_labels(graph.name, counted.sizes)
-            probe = probe_columns(
-                lambda: EngineColumns(graph, counted.sizes, features, seed, quick, max_nodes)
-            )
-        except InputError as error:
-            notes.append(f"{capital(str(error))}.")
-    if quick and probe is not None:
-        notes.append("Quick: linear classifiers only; what only trees find may be missed.")
-    if counted.num_labelled < counted.num_nodes:
-        notes.append(
-            f"{counted.num_labelled:,} of {counted.num_nodes:,} nodes are labelled: the metrics "
-            "are estimates from these labels."
-        )
-    verdict = judge(Evidence(has_edges, counted.num_labelled, probe, chance))
-    notes += metric_remarks(None, metrics, verdict)
-    return Diagnosis(
-        report=report_of(graph, counted, features),
-        verdict=verdict,
-        metrics=metrics,
-        probe=probe,
-        next=NextStep(next_command, WHY[verdict.kind]),
-        notes=tuple(notes),
-        seed=seed,
-        quick=quick,
-        counted_by=graph.where,
+    remarks = features.remarks if features else ()
+    held = Held(
+        counted,
+        _report(graph, counted, features),
+        lambda: EngineColumns(graph, counted.sizes, features, seed, quick, max_nodes),
+        lambda: sampled_chance(graph, counted, seed=seed),
+        graph.where,
+        (
+            f"The tables stayed in {graph.where}: it counted every edge, and only sums over "
+            "classes and a sample of nodes and edges were fetched.",
+            *(f"{capital(remark)}." for remark in remarks),
+        ),
     )
-
-
-def _check(counted: LabelStatistics) -> None:
-    present = np.flatnonzero(counted.sizes)
-    if present.size < 2:
-        raise InputError(
-            f"all labelled nodes of {counted.name!r} are of one class "
-            f"({counted.class_names[int(present[0])]!r}); a diagnosis needs at least two classes"
-        )
+    return held.diagnose(quick=quick, seed=seed, next_command=next_command)
 
 
 def _with_similarities(
@@ -146,37 +109,18 @@ def sampled_chance(
     return chance_of((source, target), labels, count, is_directed=graph.is_directed, rng=rng)
 
 
-def report_of(
+def _report(
     graph: WarehouseGraph, counted: LabelStatistics, features: EngineFeatures | None
 ) -> GraphReport:
-    """Return the facts about tables; connected components are not counted."""
     notes: Any = graph.notes
-    sizes = {name: int(n) for name, n in zip(counted.class_names, counted.sizes, strict=True)}
-    return GraphReport(
-        name=graph.name,
-        content_hash="",
-        nodes=counted.num_nodes,
-        edges=counted.num_edges,
+    return report_of(
+        counted,
         features=0 if features is None else features.width,
-        classes=counted.num_classes,
-        class_sizes=sizes,
-        is_directed=graph.is_directed,
-        is_weighted=False,
         edge_rows=notes.rows,
         duplicates_merged=notes.duplicates,
-        zero_weight_edges_dropped=0,
         one_way_edges=notes.one_way,
         direction_dropped=notes.one_way > 0 and not notes.direction_kept,
-        unequal_weights=0,
         self_loops_found=notes.self_loops,
         self_loops_removed=notes.self_loops,
-        isolated_nodes=counted.isolated,
-        connected_components=None,
-        largest_component=None,
-        zero_feature_rows=0,
-        unlabelled_nodes=counted.num_nodes - counted.num_labelled,
-        classes_with_one_node=tuple(name for name, size in sizes.items() if size == 1),
-        fixed_splits=0,
         remarks=graph.remarks,
-        edge_types={},
     )

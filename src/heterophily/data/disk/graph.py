@@ -57,27 +57,31 @@ class DiskPart:
         size = (self.folder / self.entry.indices.name).stat().st_size
         return int(size // np.dtype(self.index_dtype).itemsize)
 
-    def _indptr_path(self) -> Path:
+    @property
+    def indptr_path(self) -> Path:
+        """The file of ``indptr``, once it was compared with its checksum."""
         is_sound = ascending(self.num_rows + 1, self.num_entries)
         return verify(self.folder, self.entry.indptr, "<i8", is_sound)
 
-    def _indices_path(self) -> Path:
+    @property
+    def indices_path(self) -> Path:
+        """The file of ``indices``, once it was compared with its checksum."""
         dtype = self.index_dtype
         return verify(self.folder, self.entry.indices, dtype, within(0, self.num_columns))
 
     @cached_property
     def indptr(self) -> NDArray[np.int64]:
         """Where each row starts, (rows + 1,), counted from 0 in this part."""
-        return mapped(self._indptr_path(), "<i8", (self.num_rows + 1,))
+        return mapped(self.indptr_path, "<i8", (self.num_rows + 1,))
 
     @cached_property
     def indices(self) -> NDArray[Any]:
         """The neighbours of each row, ascending; uint32, or int64 beyond 2**32 nodes."""
-        return mapped(self._indices_path(), self.index_dtype, (self.num_entries,))
+        return mapped(self.indices_path, self.index_dtype, (self.num_entries,))
 
     def starts(self, first: int, last: int) -> NDArray[np.int64]:
         """Return where the rows ``first .. last - 1`` start, and where the last one ends."""
-        with open(self._indptr_path(), "rb") as stream:
+        with open(self.indptr_path, "rb") as stream:
             return np.fromfile(stream, "<i8", last - first + 1, offset=8 * first)
 
     def read(self, first: int, last: int) -> tuple[NDArray[np.int64], NDArray[Any]]:
@@ -86,7 +90,7 @@ class DiskPart:
         Unlike the mapped arrays, nothing stays in memory afterwards; ``indptr`` begins anywhere.
         """
         indptr = self.starts(first, last)
-        with open(self._indices_path(), "rb") as stream:
+        with open(self.indices_path, "rb") as stream:
             dtype = np.dtype(self.index_dtype)
             count = int(indptr[-1] - indptr[0])
             indices = np.fromfile(stream, dtype, count, offset=dtype.itemsize * int(indptr[0]))
@@ -127,9 +131,25 @@ class DiskPanel:
     @cached_property
     def raw(self) -> NDArray[Any]:
         """The file as it is, (N, width): float32, or uint16 that hold the bits of bfloat16."""
-        dtype = "<f4" if self.dtype == "float32" else "<u2"
-        path = verify(self.folder, self.entry.file, dtype, finite(self.dtype))
-        return mapped(path, dtype, (self.num_nodes, self.width))
+        return mapped(self.path, self._raw_dtype, (self.num_nodes, self.width))
+
+    @property
+    def path(self) -> Path:
+        """The file, once it was compared with its checksum."""
+        return verify(self.folder, self.entry.file, self._raw_dtype, finite(self.dtype))
+
+    @property
+    def _raw_dtype(self) -> str:
+        return "<f4" if self.dtype == "float32" else "<u2"
+
+    def read_rows(self, first: int, last: int) -> NDArray[np.float32]:
+        """Return consecutive rows as float32; unlike :meth:`read`, no page stays in memory."""
+        with open(self.path, "rb") as stream:
+            dtype = np.dtype(self._raw_dtype)
+            count = (last - first) * self.width
+            raw = np.fromfile(stream, dtype, count, offset=dtype.itemsize * self.width * first)
+        raw = raw.reshape(last - first, self.width)
+        return raw if self.dtype == "float32" else from_bfloat16(raw)
 
     def read(self, rows: slice | NDArray[Any] = slice(None)) -> NDArray[np.float32]:
         """Return rows as float32 in memory."""

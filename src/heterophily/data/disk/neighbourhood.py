@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from heterophily.data.disk.graph import DiskGraph, DiskPart
+from heterophily.data.disk.graph import DiskGraph
+from heterophily.data.disk.rows import row_entries
 from heterophily.data.graph import Graph
 from heterophily.data.memory import need
 from heterophily.data.wording import short
@@ -34,7 +33,7 @@ def neighbourhood(graph: DiskGraph, node: int, hops: int) -> Graph:
         directions.append((graph.reverse_parts, True))
     for _ in range(hops):
         for parts, is_reversed in directions:
-            counts, others = _rows(parts, rim)
+            counts, others = row_entries(parts, rim)
             own = np.repeat(rim, counts)
             sources.append(others if is_reversed else own)
             targets.append(own if is_reversed else others)
@@ -80,19 +79,3 @@ def place_of(graph: DiskGraph, node: str | int) -> int:
                 return at + int(found[0])
     example = short(graph.node_ids(np.array([0]))[0]) if graph.num_nodes else "none"
     raise InputError(f"{graph.name} has no node {short(node)}; ids look like {example}")
-
-
-def _rows(
-    parts: tuple[DiskPart, ...], nodes: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the number of entries of each node, and all entries in a row."""
-    counts = np.zeros(nodes.size, np.int64)
-    found: list[NDArray[Any]] = [np.empty(0, np.int64)]
-    for part in parts:
-        inside = np.flatnonzero((nodes >= part.first) & (nodes < part.last))
-        for place in inside.tolist():
-            row = int(nodes[place]) - part.first
-            begin, end = (int(value) for value in part.indptr[row : row + 2])
-            counts[place] = end - begin
-            found.append(np.asarray(part.indices[begin:end]))
-    return counts, np.concatenate(found).astype(np.int64)

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from heterophily.data.warehouse.connect import engine_errors, forget, load_ibis
@@ -207,15 +206,3 @@ class NodeSample:
 
 def _inverse(degree: Floats) -> Floats:
     return np.divide(1.0, degree, out=np.zeros_like(degree), where=degree > 0)
-
-
-def numbered(*ids: NDArray[Any]) -> tuple[list[Nodes], int]:
-    """Return ids as numbers 0, 1, ... in their order, and how many there are."""
-    every, numbers = np.unique(np.concatenate(ids), return_inverse=True)
-    cuts = np.cumsum([part.size for part in ids])[:-1]
-    return [part.astype(np.int64) for part in np.split(numbers, cuts)], int(every.size)
-
-
-def adjacency(rows: Nodes, columns: Nodes, shape: tuple[int, int]) -> sp.csr_array:
-    """Return edges as a matrix of ones."""
-    return sp.csr_array((np.ones(rows.size), (rows, columns)), shape=shape)

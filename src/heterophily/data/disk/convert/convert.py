@@ -294,6 +294,25 @@ def _identity(table: BigTable) -> list[Any]:
     return [str(table.path.resolve()), found.st_size, found.st_mtime_ns]
 
 
+def space_for(
+    edges: str | os.PathLike[str],
+    nodes: str | os.PathLike[str] | None,
+    *,
+    source: str | None = None,
+    target: str | None = None,
+    delimiter: str | None = None,
+    has_header: bool | None = None,
+    **columns: Any,
+) -> int:
+    """Return about how many bytes of disk :func:`convert_tables` takes with these arguments."""
+    edge_file = table_of(Path(edges), delimiter, has_header)
+    chosen = edge_columns(edge_file, source=source, target=target, weight=None)
+    node_file = None if nodes is None else table_of(Path(nodes), delimiter, has_header)
+    names = None if node_file is None else node_columns(node_file, **columns)
+    table = EdgeTable(edge_file, chosen.source, chosen.target)
+    return space_needed(table, node_file, names, "float32")
+
+
 def space_needed(
     edges: EdgeTable, nodes: BigTable | None, columns: NodeColumns | None, dtype: str
 ) -> int:
