@@ -85,7 +85,7 @@ TRAINS = {
 """What trains, by the module that it can be had from."""
 
 BENCHMARKS = sorted((SOURCE.parents[1] / "benchmarks").rglob("*.py"))
-TIME_THE_ENGINE = {"road", "engine_builds", "engine_programs", "roofline", "training"}
+TIME_THE_ENGINE = {"road", "native_epochs", "training"}
 """Benchmarks that compare the road with the engine itself; they keep no numbers of models."""
 
 

@@ -130,11 +130,13 @@ def test_commands_of_the_text_exist_and_have_these_options(page: str, command: s
 @pytest.mark.parametrize(("page", "command"), BENCHMARKS, ids=lambda value: value[:60])
 def test_benchmarks_of_the_text_exist_and_have_these_options(page: str, command: str) -> None:
     words = command[command.index("python benchmarks/") :].split()
-    script = ROOT / words[1]
+    script, shared = ROOT / words[1], ROOT / "benchmarks" / "shared.py"
     assert script.is_file(), f"{page}: {command}"
+    text = script.read_text("utf-8")
+    text += shared.read_text("utf-8") if "parser(__doc__)" in text else ""
     for word in words[2:]:
         if word.startswith("--"):
-            assert f'"{word}"' in script.read_text("utf-8"), f"{page}: {command}: no {word}"
+            assert f'"{word}"' in text, f"{page}: {command}: no {word}"
 
 
 # --- numbers that come from records -------------------------------------------------------------

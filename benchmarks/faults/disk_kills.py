@@ -12,9 +12,7 @@ the last bit, as without disturbance, and no temporary file may be left.
 
 from __future__ import annotations
 
-import argparse
 import hashlib
-import json
 import os
 import random
 import resource
@@ -26,10 +24,12 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import shared
+
 from heterophily.channels.precompute import compute_channels
 from heterophily.channels.recipe import ChannelRecipe
 from heterophily.cli.app import main as heterophily
-from heterophily.data.disk.convert.convert import convert_tables  # noqa: F401
 from heterophily.data.disk.graph import DiskGraph
 from heterophily.data.synthetic.stream import StreamedGraph
 from heterophily.errors import InputError
@@ -100,9 +100,9 @@ def child(work: Work, place: Path, limit: int | None) -> int:
 
 
 def campaign(
-    name: str, work: Work, disturbances: int, folder: Path, seed: int
+    name: str, work: Work, disturbances: int, folder: Path, seed: int, *, latest: float
 ) -> dict[str, object]:
-    """Disturb one kind of work; return what happened."""
+    """Disturb one kind of work, within this share of its time; return what happened."""
     rng = random.Random(f"{name} {seed}")
     whole = folder / ("whole" if name == "convert" else f"whole-{name}")
     whole.mkdir(exist_ok=True)
@@ -119,7 +119,7 @@ def campaign(
         is_kill = number % 5 != 4
         process = child(work, place, None if is_kill else rng.randrange(4096, max(largest, 8192)))
         if is_kill:
-            time.sleep(rng.random() * seconds)
+            time.sleep(rng.random() * seconds * latest)
             os.killpg(process, signal.SIGKILL) if _is_group(process) else os.kill(
                 process, signal.SIGKILL
             )
@@ -157,24 +157,24 @@ def _is_group(process: int) -> bool:
 
 def main() -> int:
     """Run the campaign."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = shared.parser(__doc__)
     parser.add_argument("--kills", type=int, default=60, help="disturbances in all")
-    parser.add_argument("--edges", type=float, default=1e6)
+    parser.add_argument("--edges", type=shared.count, default=10**6)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--folder", type=Path, default=None)
     parser.add_argument("--record", type=Path, default=None)
     told = parser.parse_args()
+    if told.quick:
+        told.kills, told.edges, told.record = 3, 2_000, None
     folder = Path(tempfile.mkdtemp(dir=told.folder))
     try:
-        edges = int(told.edges)
-        plan = StreamedGraph(num_nodes=edges // 10, num_edges=edges, homophily=0.3, features=20)
+        nodes = told.edges // 10
+        plan = StreamedGraph(num_nodes=nodes, num_edges=told.edges, homophily=0.3, features=20)
         plan.write(folder / "edges.parquet", folder / "nodes.parquet", threads=1)
         for name, work in {"convert": convert, "channels": channels, "training": training}.items():
-            line = json.dumps(campaign(name, work, told.kills // 3, folder, told.seed))
-            print(line, flush=True)
-            if told.record is not None:
-                with open(told.record, "a", encoding="utf-8") as stream:
-                    stream.write(line + "\n")
+            latest = 0.5 if told.quick else 1.0
+            found = campaign(name, work, told.kills // 3, folder, told.seed, latest=latest)
+            shared.tell(found, told.record)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     return 0

@@ -28,16 +28,16 @@ from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
-TESTS = Path(__file__).resolve().parents[2] / "tests"
-sys.path.insert(0, str(TESTS))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))
+import shared
+from postgres_server import postgres_server
+from processes import children, is_alive
+from runs.pretend import some_record
+from two_hosts import ENVIRONMENT, ORPHAN_SECONDS, left_after, ray_nodes, two_hosts
 
-from postgres_server import postgres_server  # noqa: E402
-from processes import children, is_alive  # noqa: E402
-from runs.pretend import some_record  # noqa: E402
-from two_hosts import ENVIRONMENT, ORPHAN_SECONDS, left_after, ray_nodes, two_hosts  # noqa: E402
-
-from heterophily.runs.stores.base import Store  # noqa: E402
-from heterophily.runs.stores.url import open_store  # noqa: E402
+from heterophily.runs.stores.base import Store
+from heterophily.runs.stores.url import open_store
 
 COMMAND = "from heterophily.cli.app import main; import sys; sys.exit(main())"
 
@@ -56,7 +56,7 @@ class Campaign:
 
     def start(self) -> subprocess.Popen[bytes]:
         chosen = self.arguments
-        words = [str(TESTS / "runs" / "pretend_driver.py"), self.url, str(chosen.runs)]
+        words = [str(shared.TESTS / "runs" / "pretend_driver.py"), self.url, str(chosen.runs)]
         words += [str(chosen.workers), *self.executor]
         if chosen.real:
             words = ["-c", COMMAND, "paper", "table", "ablation", "--store", self.url]
@@ -182,7 +182,7 @@ SETUPS = {"processes": processes, "drivers": drivers, "ray": on_ray}
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = shared.parser(__doc__)
     parser.add_argument("--setups", default=",".join(SETUPS), help="with commas between")
     parser.add_argument("--kills", default=300, type=int, help="shared by the set-ups")
     parser.add_argument("--runs", default=200, type=int)
@@ -192,6 +192,9 @@ def main() -> int:
     parser.add_argument("--real", action="store_true", help="train instead of napping")
     parser.add_argument("--seed", default=0, type=int)
     arguments = parser.parse_args()
+    if arguments.quick:
+        arguments.setups, arguments.kills, arguments.runs, arguments.workers = "processes", 1, 4, 1
+        arguments.nap, arguments.pause = 0.2, 0.05
     os.environ |= {
         "PRETEND_SECONDS": str(arguments.nap),
         "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),

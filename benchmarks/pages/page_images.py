@@ -9,7 +9,6 @@ Needs chromium with chromedriver, and the extras [web] and [dev].
 
 from __future__ import annotations
 
-import argparse
 import os
 import shutil
 import subprocess
@@ -22,13 +21,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from fraud_export import make_export
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
-IMAGES = Path(__file__).resolve().parents[2] / "docs" / "images"
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import shared
+
+sys.path.insert(0, str(shared.SCIENCE))
+from fraud_export import make_export
+
 PORT, WIDTH, SECONDS = 8791, 1200, 240
 ADDRESS = f"http://127.0.0.1:{PORT}"
 
@@ -109,23 +112,28 @@ def drop(browser: Any, tables: Path) -> None:
     Select(one(browser, "select[name=label]")).select_by_visible_text("fraud")
 
 
-def shoot(browser: Any, name: str) -> None:
+def shoot(browser: Any, file: Path) -> None:
     """Take the whole page."""
     height = browser.execute_script("return document.documentElement.scrollHeight")
     browser.set_window_size(WIDTH, min(int(height) + 140, 4000))
     time.sleep(1)  # transitions of the style
-    browser.save_screenshot(str(IMAGES / f"{name}.png"))
+    keep(browser, file)
+
+
+def keep(browser: Any, file: Path) -> None:
+    """Write what the window shows."""
+    browser.save_screenshot(str(file))
     browser.set_window_size(WIDTH, 1000)
-    print(f"wrote {name}.png")
+    print(f"wrote {file.name}")
 
 
-def columns(browser: Any, tables: Path) -> None:
+def columns(browser: Any, tables: Path, file: Path) -> None:
     """Show the lists that appear before a pair of tables is read."""
     drop(browser, tables)
-    shoot(browser, "page-columns")
+    shoot(browser, file)
 
 
-def graph(browser: Any, tables: Path) -> None:
+def graph(browser: Any, tables: Path, file: Path) -> None:
     """Show a verdict and a finished comparison of an example."""
     browser.get(f"{ADDRESS}/#graph")
     one(browser, "button", "digits").click()
@@ -139,10 +147,10 @@ def graph(browser: Any, tables: Path) -> None:
     repeats.send_keys("3")
     one(browser, "button", "Compare").click()
     until(browser, lambda: "Finished" in one(browser, "#comparison-state").text)
-    shoot(browser, "page-graph")
+    shoot(browser, file)
 
 
-def playground(browser: Any, tables: Path) -> None:
+def playground(browser: Any, tables: Path, file: Path) -> None:
     """Show the sliders and a sweep along homophily."""
     browser.get(f"{ADDRESS}/#playground")
     done = "Mean ± standard deviation"
@@ -150,46 +158,44 @@ def playground(browser: Any, tables: Path) -> None:
     one(browser, "button", "Sweep").click()
     until(browser, lambda: not one(browser, "p[role=status]").text.startswith(done))
     one(browser, "p[role=status]", done)
-    shoot(browser, "page-playground")
+    shoot(browser, file)
 
 
-def diagnosed(dataset: str, name: str) -> Callable[[Any, Path], None]:
+def diagnosed(dataset: str) -> Callable[[Any, Path, Path], None]:
     """Return what shows the head of a diagnosis."""
 
-    def picture(browser: Any, folder: Path) -> None:
-        page = folder / f"{name}.html"
-        command = ["diagnose", dataset, "--report", str(page)]
-        subprocess.run(
-            [sys.executable, "-m", "heterophily.cli.app", *command],
-            stdout=subprocess.DEVNULL,
-            check=True,
-        )
+    def picture(browser: Any, folder: Path, file: Path) -> None:
+        page = folder / "diagnosis.html"
+        shared.heterophily("diagnose", dataset, "--report", page)
         browser.set_window_size(940, 1480)
         browser.get(page.as_uri())
-        browser.save_screenshot(str(IMAGES / f"{name}.png"))
-        browser.set_window_size(WIDTH, 1000)
-        print(f"wrote {name}.png")
+        keep(browser, file)
 
     return picture
 
 
-PICTURES = {
-    "columns": columns,
-    "graph": graph,
-    "playground": playground,
-    "diagnosis": diagnosed("chameleon", "diagnosis"),
-    "rare-classes": diagnosed("tolokers", "rare-classes"),
+PICTURES = {  # name on the command line -> file, and what takes it
+    "columns": ("page-columns", columns),
+    "graph": ("page-graph", graph),
+    "playground": ("page-playground", playground),
+    "diagnosis": ("diagnosis", diagnosed("chameleon")),
+    "rare-classes": ("rare-classes", diagnosed("tolokers")),
 }
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = shared.parser(__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(PICTURES))
-    wanted = parser.parse_args().names or list(PICTURES)
+    given = parser.parse_args()
+    if given.quick:  # a small diagnosis, without the server, not kept
+        with tempfile.TemporaryDirectory() as folder, browsing() as browser:
+            diagnosed("davis")(browser, Path(folder), Path(folder) / "davis.png")
+        return
     with tempfile.TemporaryDirectory() as folder, serving(Path(folder)), browsing() as browser:
         make_export(1500, 6000, seed=0).write(Path(folder))
-        for name in wanted:  # an unknown one is a KeyError
-            PICTURES[name](browser, Path(folder))
+        for name in given.names or PICTURES:  # an unknown one is a KeyError
+            file, take = PICTURES[name]
+            take(browser, Path(folder), shared.DOCS / "images" / f"{file}.png")
 
 
 if __name__ == "__main__":

@@ -9,34 +9,33 @@ Read are the declared study ``sota`` (``tables/sota.json``, made by ``heterophil
 
 from __future__ import annotations
 
-import argparse
-import json
+import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import shared
+
 from heterophily.data.atomic import write_text
 
-ROOT = Path(__file__).resolve().parents[2]
-STUDY = ROOT / "results" / "tables" / "sota.json"
-AUTO = ROOT / "results" / "auto-recipe"
+STUDY = shared.RESULTS / "tables" / "sota.json"
+AUTO = shared.RESULTS / "auto-recipe"
 START, END = "<!-- results: python benchmarks/pages/readme_table.py -->", "<!-- end of results -->"
 AUTO_ROWS = {"auto": "test_before_refit", "auto, refit": "test"}
 MODELS = ("acm-sgc-1", "acm-gcn", "acmii-gcn", "acm-gcn+", "acmii-gcn++")
-DATASETS = (
-    "cornell", "wisconsin", "texas", "film", "chameleon", "squirrel", "cora", "citeseer", "pubmed",
-)  # fmt: skip
+DATASETS = shared.NINE
 
 Record = Mapping[str, Any]
 
 
 def read_records(folder: Path) -> list[Record]:
-    return [json.loads(path.read_text("utf-8")) for path in sorted(folder.glob("*.json"))]
+    return [shared.read_json(path) for path in sorted(folder.glob("*.json"))]
 
 
 def section() -> str:
     """Return the marked section: tables with ours, the paper's number in brackets, and words."""
-    study, auto = json.loads(STUDY.read_text("utf-8")), read_records(AUTO)
+    study, auto = shared.read_json(STUDY), read_records(AUTO)
     found = {(cell["row"], cell["dataset"]): cell for cell in study["cells"]}
     rows = {model: [study_cell(found[model, name]) for name in DATASETS] for model in MODELS}
     lines = [*table(rows), "", summary(study)]
@@ -47,14 +46,13 @@ def section() -> str:
             for title, part in AUTO_ROWS.items()
         }
         lines += ["", auto_summary(auto), "", *table(rows)]
-    return "\n".join([START, *lines, END])
+    return "\n".join(["", *lines, ""])
 
 
 def table(rows: Mapping[str, list[str]]) -> list[str]:
     return [
-        "| | " + " | ".join(DATASETS) + " |",
-        "|---|" + "---|" * len(DATASETS),
-        *(f"| {name} | " + " | ".join(cells) + " |" for name, cells in rows.items()),
+        shared.head(["", *DATASETS]),
+        *(shared.line([name, *cells]) for name, cells in rows.items()),
     ]
 
 
@@ -112,19 +110,17 @@ def summary(study: Record) -> str:
 
 def filled(page: str, text: str) -> str:
     """Return the page with its marked section replaced."""
-    before, _, rest = page.partition(START)
-    _, _, after = rest.partition(END)
-    return before + text + after
+    return shared.filled(page, START, text, END)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = shared.parser(__doc__)
     parser.add_argument("--show", action="store_true", help="print the section, write nothing")
-    text = section()
-    if parser.parse_args().show:
+    given, text = parser.parse_args(), section()
+    if given.show or given.quick:
         print(text)
         return
-    readme = ROOT / "README.md"
+    readme = shared.ROOT / "README.md"
     write_text(readme, filled(readme.read_text("utf-8"), text))
 
 

@@ -9,14 +9,20 @@ red, with the number of their modules that do.
 
 from __future__ import annotations
 
-import argparse
 import ast
+import io
 import subprocess
+import sys
+import tarfile
+import tempfile
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import matplotlib.pyplot as plt
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import shared
 
 FOLDER = "src/heterophily/"
 TRAINS = {"fit", "fit_replicas"}
@@ -58,12 +64,15 @@ class House:
 
 
 def sources(commit: str) -> dict[str, str]:
-    names = git("ls-tree", "-r", "--name-only", commit, FOLDER).splitlines()
-    return {name: git("show", f"{commit}:{name}") for name in names if name.endswith(".py")}
-
-
-def git(*words: str) -> str:
-    return subprocess.run(["git", *words], check=True, capture_output=True, text=True).stdout
+    """Return the text of every module of a commit."""
+    command = ["git", "archive", "--format=tar", commit, FOLDER]
+    packed = subprocess.run(command, check=True, capture_output=True, cwd=shared.ROOT).stdout
+    with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
+        return {
+            each.name: archive.extractfile(each).read().decode()  # type: ignore[union-attr]
+            for each in archive
+            if each.name.endswith(".py")
+        }
 
 
 def imported(text: str) -> list[tuple[str, set[str]]]:
@@ -104,19 +113,22 @@ def draw(axes: Any, house: House, title: str) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--before", required=True, help="a commit")
+    parser = shared.parser(__doc__)
+    parser.add_argument("--before", default="HEAD", help="a commit")
     parser.add_argument("--after", default="HEAD", help="a commit")
-    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--out", type=Path, help="the picture")
     given = parser.parse_args()
+    if given.out is None and not given.quick:
+        parser.error("name the picture: --out FILE")
     figure, parts = plt.subplots(1, 2, figsize=(13, 8), layout="constrained")
-    for axes, commit, title in zip(
-        parts, (given.before, given.after), ("before", "after"), strict=True
-    ):
-        house = House(commit)
+    commits = {"before": given.before, "after": given.after}
+    houses = {commit: House(commit) for commit in set(commits.values())}
+    for axes, (title, commit) in zip(parts, commits.items(), strict=True):
+        house = houses[commit]
         print(title, dict(house.callers), "largest", house.sizes.most_common(3))
         draw(axes, house, title)
-    figure.savefig(given.out, dpi=110)
+    with tempfile.TemporaryDirectory() as folder:
+        figure.savefig(Path(folder) / "rooms.png" if given.quick else given.out, dpi=110)
 
 
 if __name__ == "__main__":

@@ -15,6 +15,8 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import sys
+import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from statistics import fmean, pstdev
@@ -22,6 +24,9 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import shared
 
 from heterophily.comparison.train import train_by_name
 from heterophily.comparison.train_report import TrainReport
@@ -32,11 +37,9 @@ from heterophily.runs.stores.base import Store
 from heterophily.runs.stores.url import open_store
 
 MODELS = ("acm-sgc-1", "acm-gcn", "acmii-gcn", "acm-gcn+", "acmii-gcn++")
-DATASETS = (
-    "cornell", "wisconsin", "texas", "film", "chameleon", "squirrel", "cora", "citeseer", "pubmed",
-)  # fmt: skip
+DATASETS = shared.NINE
 DEEZER = ("acm-gcn", "deezer-europe", "fixed")
-FILE = Path("results/acm-accuracy/runs.parquet")
+FILE = shared.RESULTS / "acm-accuracy" / "runs.parquet"
 Row = dict[str, Any]
 Kept = dict[tuple[str, str, str, str], list[Row]]  # variant, model, dataset, split rule
 
@@ -209,14 +212,10 @@ def show(arguments: argparse.Namespace, variants: list[str]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = shared.parser(__doc__)
     parser.add_argument("--variant", default="paper", help="one of: " + ", ".join(VARIANTS))
-    parser.add_argument("--models", default=",".join(MODELS), type=lambda text: text.split(","))
-    parser.add_argument(
-        "--datasets",
-        default=[*DATASETS, DEEZER[1]],
-        type=lambda text: text.split(","),
-    )
+    parser.add_argument("--models", default=list(MODELS), type=shared.names)
+    parser.add_argument("--datasets", default=[*DATASETS, DEEZER[1]], type=shared.names)
     parser.add_argument("--file", default=FILE, type=Path, help="rows of finished cells")
     parser.add_argument("--store", help="where runs are kept, default as in heterophily train")
     parser.add_argument("--seed", default=0, type=int)
@@ -231,12 +230,17 @@ def main() -> None:
         known = {place[0] for place in read(arguments.file)}
         show(arguments, [v for v in VARIANTS if v in known])
         return
-    try:
-        with open_store(arguments.store) as store:
-            run(arguments, arguments.variant, store)
-    except KeyboardInterrupt:
-        print("stopped; finished cells are kept")
-    show(arguments, [arguments.variant])
+    with tempfile.TemporaryDirectory() as folder:
+        if arguments.quick:
+            arguments.models, arguments.datasets, arguments.repeats = ["acm-sgc-1"], ["texas"], 1
+            arguments.engine, arguments.store = "native", "memory:"
+            arguments.file = Path(folder) / FILE.name
+        try:
+            with open_store(arguments.store) as store:
+                run(arguments, arguments.variant, store)
+        except KeyboardInterrupt:
+            print("stopped; finished cells are kept")
+        show(arguments, [arguments.variant])
 
 
 if __name__ == "__main__":

@@ -17,26 +17,28 @@ processes with two, and their time would not be counted.
 
 from __future__ import annotations
 
-import argparse
-import json
+import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import shared
 
 from heterophily.data.atomic import write_text
 from heterophily.data.source import open_graph
 from heterophily.paper.presets import RELEASED
 from heterophily.paper.published_tables import published_table
 from heterophily.prediction.auto import auto
-from heterophily.runs.record import command_line, versions
+from heterophily.runs.record import versions
 from heterophily.search.space import recipe_of
 
 DATASETS = (
     "texas", "wisconsin", "cornell", "cora", "chameleon", "citeseer", "film", "squirrel", "pubmed",
 )  # fmt: skip
-FOLDER = Path("results/auto-recipe")
-OURS = Path(__file__).parents[2] / "results/tables/fixed-splits.json"
+FOLDER = shared.RESULTS / "auto-recipe"
+OURS = shared.RESULTS / "tables" / "fixed-splits.json"
 LIMIT = 30.0  # core minutes: fifteen minutes on two cores
 BUDGET = 28.0  # core minutes of every dataset
 
@@ -74,7 +76,7 @@ def best_row(dataset: str) -> tuple[str, float, float]:
 def our_best_rows() -> dict[str, dict[str, Any]]:
     """Return by dataset the best of the ACM rows that we trained with the published settings."""
     best: dict[str, dict[str, Any]] = {}
-    for cell in json.loads(OURS.read_text("utf-8"))["cells"]:
+    for cell in shared.read_json(OURS)["cells"]:
         known = best.get(cell["dataset"])
         if cell["row"].startswith("acm") and (known is None or cell["mean"] > known["mean"]):
             best[cell["dataset"]] = cell
@@ -96,7 +98,9 @@ def run(dataset: str, minutes: float, workers: int, seed: int) -> dict[str, Any]
         workers=workers,
         engine="auto",
         clock=time.process_time,
-        progress=lambda _, count: print(f"\r{dataset}: {count} replicas", end="", flush=True),
+        progress=lambda standing: print(
+            f"\r{dataset}: {100 * standing.share:.0f} % of the time", end="", flush=True
+        ),
     )
     print()
     if found.interrupted:
@@ -111,23 +115,20 @@ def run(dataset: str, minutes: float, workers: int, seed: int) -> dict[str, Any]
         "seed": seed,
         "paper": dict(zip(("model", "mean", "std"), best_row(dataset), strict=True)),
         "versions": versions(),
-        "command": "python benchmarks/" + command_line(),
+        "command": shared.command(),
     }
 
 
 def read(folder: Path, dataset: str) -> dict[str, Any] | None:
     path = folder / f"{dataset}.json"
-    return json.loads(path.read_text("utf-8")) if path.is_file() else None
+    return shared.read_json(path) if path.is_file() else None
 
 
 def page(folder: Path) -> str:
     """Return the README of the records."""
     lines = ["# The recipe `auto` beside the paper's best ACM row", "", INTRODUCTION, ""]
-    lines += [
-        "| dataset | auto, refit | auto | paper's best ACM row | by us | by us, refit | chosen "
-        "| replicas | core s |",
-        "|---|---|---|---|---|---|---|---|---|",
-    ]
+    titles = ["dataset", "auto, refit", "auto", "paper's best ACM row", "by us", "by us, refit"]
+    lines += [shared.head([*titles, "chosen", "replicas", "core s"])]
     records = {d: record for d in DATASETS if (record := read(folder, d)) is not None}
     control = {d: record for d in records if (record := read(folder / "control", d)) is not None}
     refit, plain = (
@@ -178,8 +179,8 @@ def reached(ours: Mapping[str, float], theirs: Mapping[str, float]) -> int:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--datasets", default=list(DATASETS), type=lambda text: text.split(","))
+    parser = shared.parser(__doc__)
+    parser.add_argument("--datasets", default=list(DATASETS), type=shared.names)
     parser.add_argument("--core-minutes", default=BUDGET, type=float)
     parser.add_argument("--workers", default=1, type=int)
     parser.add_argument("--seed", default=0, type=int)
@@ -188,12 +189,15 @@ def main() -> None:
     arguments = parser.parse_args()
     if not 0 < arguments.core_minutes <= LIMIT:
         parser.error(f"--core-minutes is above 0 and at most {LIMIT:.0f}")
-    arguments.folder.mkdir(parents=True, exist_ok=True)
+    if arguments.quick:
+        print(run("texas", 0.01, 1, arguments.seed)["test"]["accuracy"])
+        print(page(arguments.folder))
+        return
     for dataset in [] if arguments.show else arguments.datasets:
         if read(arguments.folder, dataset) is not None:
             continue
         record = run(dataset, arguments.core_minutes, arguments.workers, arguments.seed)
-        write_text(arguments.folder / f"{dataset}.json", json.dumps(record, indent=1) + "\n")
+        shared.write_json(arguments.folder / f"{dataset}.json", record)
         write_text(arguments.folder / "README.md", page(arguments.folder))
     write_text(arguments.folder / "README.md", page(arguments.folder))
     print(page(arguments.folder))

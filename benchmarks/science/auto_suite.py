@@ -3,7 +3,7 @@
     python benchmarks/science/auto_suite.py  # auto on all graphs, then families
     python benchmarks/science/auto_suite.py --half tune --auto-only
     python benchmarks/science/auto_suite.py --graphs tolokers,minesweeper --families trees,res-sage
-    python benchmarks/science/auto_suite.py --quick  # two graphs, a few seconds each
+    python benchmarks/science/auto_suite.py --quick  # one family on one graph, a second
     python benchmarks/science/auto_suite.py --show                   # tables of the records
     python benchmarks/science/auto_suite.py --plot score-over-time.svg
 
@@ -23,27 +23,28 @@ which) and on generated graphs with seed 0; generated graphs are measured with s
 
 from __future__ import annotations
 
-import argparse
-import json
 import math
 import re
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import shared
 from auto_graphs import GRAPHS, MADE, is_measured, task
 
-from heterophily.data.atomic import write_text
 from heterophily.errors import InputError, UnknownNameError
 from heterophily.prediction.auto import auto
 from heterophily.prediction.families import FAMILIES
 from heterophily.prediction.leaderboard import Standing
-from heterophily.runs.record import command_line, versions
+from heterophily.runs.record import versions
 from heterophily.runs.stores.url import open_store
 
-FOLDER = Path(__file__).resolve().parents[2] / "results" / "auto-suite"
+FOLDER = shared.RESULTS / "auto-suite"
 BUDGET = 30.0  # CPU seconds of each contestant on each graph
 AUTO = "auto"
 ALONE = ("trees", "trees-labels", "acm-gcn+", "linkx", "res-sage", "acm-gcn")
@@ -103,7 +104,7 @@ def run(name: str, contestant: str, budget: float, store: str, seed: int) -> dic
         "cpu_seconds": round(time.process_time() - start, 1),
         "budget": budget,
         "seed": seed,
-        "command": command_line(),
+        "command": shared.command(),
         "versions": versions(),
     }
 
@@ -135,18 +136,15 @@ def records(budget: float = BUDGET) -> dict[str, dict[str, dict[str, Any]]]:
     """Return the records by graph and contestant."""
     found: dict[str, dict[str, dict[str, Any]]] = {}
     for file in sorted(folder_of(budget).glob("*--*.json")):
-        record = json.loads(file.read_text("utf-8"))
+        record = shared.read_json(file)
         found.setdefault(record["graph"], {})[record["contestant"]] = record
     return found
 
 
 def show(half: str | None = None, budget: float = BUDGET) -> str:
     """Return the table of all records: auto, the best family alone, trees, the largest class."""
-    lines = [
-        "| graph | half | score | auto | ± | best family alone | | trees | largest class | "
-        "families alone | auto's voters |",
-        "|---|---|---|---|---|---|---|---|---|---|---|",
-    ]
+    titles = ["graph", "half", "score", "auto", "±", "best family alone", "", "trees"]
+    lines = [shared.head([*titles, "largest class", "families alone", "auto's voters"])]
     good = above = quick = complete = total = 0
     every = records(budget)
     for name in GRAPHS:
@@ -225,14 +223,13 @@ def plot(file: Path, budget: float = BUDGET) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run what has no record yet."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = shared.parser(__doc__)
     parser.add_argument("--graphs", help="names, separated by commas")
     parser.add_argument("--half", choices=["measured", "tune", "made"])
     parser.add_argument("--families", help="families alone, separated by commas, or all")
     parser.add_argument("--minutes", type=float, default=BUDGET / 60, help="of CPU, one core")
     parser.add_argument("--auto-only", action="store_true")
     parser.add_argument("--store", default="auto-suite.sqlite", help="store of the runs")
-    parser.add_argument("--quick", action="store_true", help="two graphs, 5 seconds, no records")
     parser.add_argument("--show", action="store_true")
     parser.add_argument("--plot", type=Path)
     options = parser.parse_args(arguments)
@@ -241,16 +238,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(show(options.half, budget)) if options.show else plot(options.plot, budget)
         return
     if options.quick:
-        for name in ("made-tiny-class", "made-dating"):
-            for contestant in (AUTO, "trees"):
-                record = run(name, contestant, 5.0, "memory:", 0)
-                print(f"{name} {contestant} {record['test']:.4f} {record['cpu_seconds']} s")
+        record = run("made-tiny-class", "trees", 1.0, "memory:", 0)
+        print(f"{record['graph']} {record['test']:.4f} {record['cpu_seconds']} s")
+        print(show())
         return
     wanted = options.graphs.split(",") if options.graphs else GRAPHS
     names = [n for n in GRAPHS if n in wanted and options.half in (None, _half(n))]
     alone = options.families.split(",") if options.families else ALONE
     alone = [family.label for family in FAMILIES] if options.families == "all" else alone
-    folder_of(budget).mkdir(parents=True, exist_ok=True)
     for contestant in [AUTO, *([] if options.auto_only else alone)]:
         for name in names:
             file = record_file(name, contestant, budget)
@@ -261,7 +256,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             except (InputError, UnknownNameError) as error:  # a family that the graph does not have
                 print(f"{name} {contestant}: {error}", flush=True)
                 continue
-            write_text(file, json.dumps(record) + "\n")
+            shared.write_json(file, record)
             print(f"{name} {contestant} {record['test']:.4f}", flush=True)
 
 

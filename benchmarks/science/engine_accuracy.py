@@ -10,9 +10,9 @@ engine (their dropout masks differ, nothing else does). Every run is a line of
 
 from __future__ import annotations
 
-import argparse
 import csv
 import io
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -20,12 +20,15 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import shared
+
 from heterophily.comparison.train import train_by_name
 from heterophily.data.atomic import write_text
 
 DATASETS = ("texas", "chameleon", "cora")
 ENGINES = ("native", "torch")
-FOLDER = Path("results/engine-accuracy")
+FOLDER = shared.RESULTS / "engine-accuracy"
 COLUMNS = (
     *("dataset", "engine", "split", "seed", "status"),
     *("epochs", "best_epoch", "validation_accuracy", "test_accuracy"),
@@ -49,7 +52,9 @@ def write(path: Path, rows: Iterable[Row]) -> None:
     write_text(path, text.getvalue())
 
 
-def train_cell(model: str, dataset: str, engine: str, repeats: int, workers: int) -> list[Row]:
+def train_cell(
+    model: str, dataset: str, engine: str, repeats: int, workers: int, **config: int
+) -> list[Row]:
     report = train_by_name(
         model,
         dataset,
@@ -57,6 +62,7 @@ def train_cell(model: str, dataset: str, engine: str, repeats: int, workers: int
         repeats=repeats,
         workers=workers,
         engine=engine,
+        config=config,
         keep_state=False,
     )
     if report.results.interrupted:
@@ -87,7 +93,7 @@ def show(rows: list[Row], datasets: Iterable[str]) -> None:
     """Print means, and their difference in standard errors of torch's mean and of the pairs."""
     titles = ("data", "splits", *ENGINES, "native - torch", "s.e. of torch's mean")
     titles += ("s.e. of the pairs", "p (paired t)", "within one s.e.")
-    print(f"| {' | '.join(titles)} |\n|{'---|' * len(titles)}")
+    print(shared.head(titles))
     for dataset in datasets:
         native, torch = (accuracies(rows, dataset, engine) for engine in ENGINES)
         if not native.size or native.size != torch.size:
@@ -105,15 +111,19 @@ def show(rows: list[Row], datasets: Iterable[str]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = shared.parser(__doc__)
     parser.add_argument("--model", default="acm-gcn")
-    parser.add_argument("--datasets", default=DATASETS, type=lambda text: tuple(text.split(",")))
+    parser.add_argument("--datasets", default=DATASETS, type=shared.names)
     parser.add_argument("--repeats", default=30, type=int)
     parser.add_argument("--workers", default=1, type=int)
     parser.add_argument("--folder", default=FOLDER, type=Path)
     parser.add_argument("--again", default="", help="engine whose runs are forgotten first")
     parser.add_argument("--show", action="store_true", help="train nothing")
     arguments = parser.parse_args()
+    if arguments.quick:
+        cells = (train_cell("acm-gcn", "texas", engine, 2, 1, max_epochs=10) for engine in ENGINES)
+        show([row for cell in cells for row in cell], ["texas"])
+        return
     path = arguments.folder / f"{arguments.model}.csv"
     rows = [row for row in read(path) if row["engine"] != arguments.again]
     for dataset in arguments.datasets if not arguments.show else ():

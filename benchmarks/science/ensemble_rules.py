@@ -12,13 +12,17 @@ splits count together, one seed each, and the greedy rules choose among the 20 m
 
 from __future__ import annotations
 
-import argparse
 import math
 import random
+import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import shared
 
 from heterophily.data.source import open_graph
 from heterophily.evaluation.scores import Score, accuracy, log_likelihood
@@ -78,14 +82,16 @@ def ranked(votes: Votes, labels: NDArray[np.int64]) -> list[int]:
     return [int(i) for i in np.argsort([-accuracy(labels, v) for v in votes], kind="stable")]
 
 
-def trained(dataset: str, settings: int) -> tuple[Votes, NDArray[np.int64], NDArray[np.int64]]:
+def trained(
+    dataset: str, settings: int, enough: int
+) -> tuple[Votes, NDArray[np.int64], NDArray[np.int64]]:
     """Return votes, labels and nodes: the validation nodes of all splits, one after another."""
     graph = open_graph(dataset, **recipe_of({}, "acm-gcn", dataset, RELEASED).graph)
     assert graph.splits is not None
     nodes = [np.flatnonzero(split.validation) for split in graph.splits]
     found = [c for family in draw(families_for(), seed=0).values() for c in family]
     bench = SplitTrainer(graph, graph.splits, workers=1)
-    count = min(len(nodes), math.ceil(NODES / np.mean([rows.size for rows in nodes])))
+    count = min(len(nodes), math.ceil(enough / np.mean([rows.size for rows in nodes])))
     votes = []
     for number, candidate in enumerate(random.Random(1).sample(found, settings), start=1):
         members = bench.train([(candidate, split, 0) for split in range(count)]).values()
@@ -112,13 +118,16 @@ def compare(votes: Votes, labels: NDArray[np.int64], rows: NDArray[np.int64], ha
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--datasets", default=["texas"], type=lambda text: text.split(","))
+    parser = shared.parser(__doc__)
+    parser.add_argument("--datasets", default=["texas"], type=shared.names)
     parser.add_argument("--settings", default=60, type=int)
     parser.add_argument("--halves", default=50, type=int)
     chosen = parser.parse_args(arguments)
+    nodes = NODES
+    if chosen.quick:
+        chosen.settings, chosen.halves, nodes = 2, 2, 50
     for dataset in chosen.datasets:
-        compare(*trained(dataset, chosen.settings), chosen.halves)
+        compare(*trained(dataset, chosen.settings, nodes), chosen.halves)
 
 
 if __name__ == "__main__":

@@ -15,9 +15,9 @@ by
 
 from __future__ import annotations
 
-import argparse
 import math
 import statistics
+import sys
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,6 +26,9 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import shared
 
 from heterophily.data.atomic import atomic_path
 from heterophily.paper.published_tables import published_accuracy
@@ -43,7 +46,7 @@ from heterophily.runs.stores.base import Store
 from heterophily.runs.stores.url import open_store
 from heterophily.search.space import best_by_validation, space_for
 
-FOLDER = Path(__file__).resolve().parents[2] / "results" / "full-grid"
+FOLDER = shared.RESULTS / "full-grid"
 MODELS = ("acm-gcn", "acmii-gcn")
 DATASETS = ("cornell", "texas", "wisconsin", "chameleon", "cora")
 SETTING = ("lr", "weight_decay", "dropout")
@@ -219,10 +222,15 @@ def _spread(rows: list[dict[str, Any]]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = shared.parser(__doc__)
     parser.add_argument("--store", type=Path, help="store of finished runs to take records from")
     parser.add_argument("--folder", type=Path, default=FOLDER)
     arguments = parser.parse_args()
+    if arguments.quick:
+        file = FOLDER / f"{MODELS[0]}--{DATASETS[0]}.parquet"
+        cell = Cell.of(MODELS[0], DATASETS[0], pq.read_table(file).to_pylist())
+        print(HEAD + cell.line())
+        return
     arguments.folder.mkdir(parents=True, exist_ok=True)
     if arguments.store:
         with open_store(arguments.store) as store:

@@ -2,7 +2,7 @@
 
     python benchmarks/science/metric_ranking.py  # measure what is missing, then write the page
     python benchmarks/science/metric_ranking.py --show     # write the page from the records alone
-    python benchmarks/science/metric_ranking.py --quick  # three generated graphs, nothing is written
+    python benchmarks/science/metric_ranking.py --quick  # one generated graph, nothing is written
 
 Two suites. Real graphs: ``results/real-gains`` has the trained scores of models with and without a
 graph. Generated graphs: ``results/verdicts/oracles.jsonl`` has what the best possible rules reach
@@ -23,13 +23,16 @@ are left out for that metric.
 
 from __future__ import annotations
 
-import argparse
 import json
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import shared
 from real_gain.graphs import GRAPHS, open_real
 from real_gains import FOLDER as GAINS
 from real_gains import best, finished
@@ -42,10 +45,10 @@ from heterophily.data.atomic import write_text
 from heterophily.data.graph import Graph
 from heterophily.metrics.catalog import METRICS, compute_metrics
 
-FOLDER = Path("results/metric-ranking")
-ORACLES = Path("results/verdicts/oracles.jsonl")
-DIAGNOSES = Path("results/verdicts/real")
-PAGE = Path("docs/metric-ranking.md")
+FOLDER = shared.RESULTS / "metric-ranking"
+ORACLES = shared.RESULTS / "verdicts" / "oracles.jsonl"
+DIAGNOSES = shared.RESULTS / "verdicts" / "real"
+PAGE = shared.DOCS / "metric-ranking.md"
 QUESTIONS = ("graph", "averaging", "beyond")
 SUITES = ("real", "generated")
 POINT = 0.01
@@ -198,8 +201,7 @@ def _head(values: Mapping[str, Values], gains: Mapping[str, Gains]) -> Iterator[
         "rules are known (`results/verdicts/oracles.jsonl`). Three questions:"
     )
     yield ""
-    yield "| question | real graphs | generated graphs |"
-    yield "|---|---|---|"
+    yield shared.head(["question", "real graphs", "generated graphs"])
     yield "| graph: does it help? | best model with it - best without | best rule with - without |"
     yield "| averaging: does it help? | gcn - mlp-2 | rule on averaged features - on own ones |"
     yield "| beyond: does more pay? | best model with the graph - gcn | best rule - averages |"
@@ -268,16 +270,14 @@ def diagnosed(gains: Mapping[str, Mapping[str, float]]) -> float:
 
 def main() -> None:
     """Measure, then write the page."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = shared.parser(__doc__)
     parser.add_argument("--show", action="store_true", help="measure nothing")
-    parser.add_argument("--quick", action="store_true", help="three generated graphs, no page")
     options = parser.parse_args()
     gains = {"real": real_gains(), "generated": generated_gains()}
     if options.quick:
-        for name in list(gains["generated"])[:3]:
-            print(name, measured(opened("generated", name)))
+        name = next(iter(gains["generated"]))
+        print(name, measured(opened("generated", name)))
+        print(page({suite: values_of(suite) for suite in SUITES}, gains)[:400])
         return
     if not options.show:
         for suite in reversed(SUITES):

@@ -9,7 +9,6 @@ list is read anew after every command: lines can be added, moved or removed whil
 
 from __future__ import annotations
 
-import argparse
 import os
 import shlex
 import subprocess
@@ -17,6 +16,9 @@ import sys
 import time
 from datetime import datetime
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import shared
 
 ENTRY = "import sys; from heterophily.cli.app import main; sys.exit(main())"
 LIST = Path(__file__).with_suffix(".txt")
@@ -30,14 +32,19 @@ def commands(path: Path) -> list[str]:
 
 def main() -> int:
     """Run the first command that is not finished, until there is none or the time is over."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--store", type=Path, required=True, help="store of finished runs")
+    parser = shared.parser(__doc__)
+    parser.add_argument("--store", type=Path, help="store of finished runs")
     parser.add_argument("--list", type=Path, default=LIST, help="file with one command per line")
     parser.add_argument("--until", help="start no command after this time, HH:MM")
     parser.add_argument(
         "--show", action="store_true", help="print what is finished and what is not"
     )
     given = parser.parse_args()
+    if given.quick:
+        print("\n".join(commands(given.list)))
+        return 0
+    if given.store is None:
+        parser.error("name the store of finished runs: --store FILE")
     note = Path(f"{given.store}.done")
     while True:
         finished = note.read_text("utf-8").splitlines() if note.exists() else []

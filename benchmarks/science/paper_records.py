@@ -9,20 +9,20 @@ both have a run they must agree. Pages of which the store has no run stay as the
 
 from __future__ import annotations
 
-import argparse
-import io
-import json
 import shlex
+import sys
 import tempfile
-from contextlib import redirect_stdout
 from pathlib import Path
 
-from heterophily.cli.app import main
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import shared
+from shared import heterophily
 
-FOLDER = Path("results/tables")
+FOLDER = shared.RESULTS / "tables"
 RECORDS = FOLDER / "runs.parquet"
+STUDIES = shared.SCIENCE / "studies"
 SMALL = "--datasets cornell,texas,wisconsin"
-SPACE = "--protocol validated --space benchmarks/science/studies/small-space.toml"
+SPACE = f"--protocol validated --space {STUDIES}/small-space.toml"
 PROGRAMS = "--protocol validated --space programs"
 SLOW = "geom-gcn,wrgat,diag-nsd,o(d)-nsd,gen-nsd"
 BASELINES = "gat,appnp,gprgnn,bernnet,graphsage,geom-gcn"
@@ -30,8 +30,8 @@ PAGES = {
     "sota": "sota",
     "fixed-splits": "fixed-splits",
     "filterbank": f"filterbank {SMALL}",
-    "batch-norm": "benchmarks/science/studies/batch-norm.toml",
-    "mix-scale": f"benchmarks/science/studies/mix-scale.toml {SPACE}",
+    "batch-norm": f"{STUDIES}/batch-norm.toml",
+    "mix-scale": f"{STUDIES}/mix-scale.toml {SPACE}",
     "sota-validated": f"sota {PROGRAMS} --models {BASELINES}",
     "fixed-splits-validated": f"fixed-splits {PROGRAMS} --models {SLOW}",
     "sota-mlp": f"sota {SPACE} --models mlp-2",
@@ -43,44 +43,44 @@ PAGES = {
 """Name of a page -> the table that it shows. The pages of other tables are of earlier records."""
 
 
-def heterophily(*words: str) -> None:
-    """Give a command; what it prints is dropped, errors are not."""
-    with redirect_stdout(io.StringIO()):
-        code = main(words)
-    if code not in (0, 1):  # 1: a table with cells that are not there yet
-        raise SystemExit(code)
-
-
-def show(store: Path, name: str, table: str, scratch: Path) -> int:
+def show(store: Path, name: str, table: str, scratch: Path, out: Path | None) -> int:
     """Write the page of a table and its data; return how many cells are complete."""
     words = ["paper", "table", *shlex.split(table), "--show", "--store", str(store), "--out"]
     made = scratch / f"{name}.json"
     heterophily(*words, str(made))
-    complete = sum(cell["is_complete"] for cell in json.loads(made.read_text("utf-8"))["cells"])
-    if complete:
+    complete = sum(cell["is_complete"] for cell in shared.read_json(made)["cells"])
+    if complete and out is not None:
         for suffix in (".json", ".md"):
-            heterophily(*words, str(FOLDER / f"{name}{suffix}"))
+            heterophily(*words, out / f"{name}{suffix}")
     return complete
 
 
 def renew() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = shared.parser(__doc__)
     parser.add_argument("--store", type=Path, help="finished runs that are taken in")
     parser.add_argument("--pages", default=",".join(PAGES), help="with commas between")
     given = parser.parse_args()
+    if given.quick:
+        given.pages, given.store = "mix-scale", None
     with tempfile.TemporaryDirectory() as folder:
         store = Path(folder) / "runs.sqlite"
-        heterophily("runs", "merge", str(RECORDS), "--store", str(store))
+        if not given.quick:  # quick: the page of an empty store
+            heterophily("runs", "merge", str(RECORDS), "--store", str(store))
         if given.store is not None:
             copy = Path(folder) / "copy.sqlite"
             heterophily("runs", "backup", str(copy), "--store", str(given.store))
             heterophily("runs", "merge", str(copy), "--store", str(store))
             heterophily("runs", "export", str(RECORDS), "--store", str(store))
+        out = None if given.quick else FOLDER
         for name in given.pages.split(","):
-            print(f"{name:28} {show(store, name, PAGES[name], Path(folder))} cells", flush=True)
-    bars = ["--results", "results/tables/sota.json", "--no-train", "--out", "results/figures"]
-    heterophily("paper", "figure", "sota-bars", *bars)
-    heterophily("paper", "page", "--out", "docs/paper.md")
+            print(
+                f"{name:28} {show(store, name, PAGES[name], Path(folder), out)} cells", flush=True
+            )
+    if given.quick:
+        return
+    bars = ["--results", FOLDER / "sota.json", "--no-train", "--out"]
+    heterophily("paper", "figure", "sota-bars", *bars, shared.RESULTS / "figures")
+    heterophily("paper", "page", "--out", shared.DOCS / "paper.md")
 
 
 if __name__ == "__main__":

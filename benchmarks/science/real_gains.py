@@ -21,27 +21,28 @@ it was. Larger graphs get fewer settings and epochs (``real_gain/graphs.py``).
 
 from __future__ import annotations
 
-import argparse
-import json
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import shared
 from real_gain.graphs import GRAPHS, open_real, plan_for, splits_for
 from real_gain.networks import Network, networks
 from real_gain.reuse import reused
 from real_gain.trees import SETS, Trees
 
-from heterophily.data.atomic import write_text
 from heterophily.data.graph import Graph
 from heterophily.data.splits import Split
 from heterophily.errors import HeterophilyError
 from heterophily.evaluation.scores import SCORES, score_for
 from heterophily.runs.record import versions
 
-FOLDER = Path("results/real-gains")
+FOLDER = shared.RESULTS / "real-gains"
 Variant = Network | Trees
 Record = dict[str, Any]
 
@@ -59,7 +60,7 @@ def started(name: str, graph: Graph, path: Path) -> tuple[Record, list[Split]]:
     plan = plan_for(graph)
     rule, splits = splits_for(graph, plan.splits)
     if path.is_file():
-        return json.loads(path.read_text("utf-8")), splits
+        return shared.read_json(path), splits
     record = {
         "graph": name,
         "score": score_for(graph.labels),
@@ -102,7 +103,7 @@ def run(name: str, folder: Path, most: int) -> None:
                 continue
             done = trained(variant, graph, split, number, record["score"])
             cell["runs"][str(number)] = done
-            write_text(path, json.dumps(record, indent=1) + "\n")
+            shared.write_json(path, record)
             print(f"{name:18} split {number} {variant.name:45} {done}", flush=True)
 
 
@@ -172,29 +173,32 @@ def table(folder: Path) -> str:
     """Return the table of all records."""
     header = ("graph", "score", "splits", "without graph", "with graph", "gain", "best without",
               "best with")  # fmt: skip
-    lines = ["| " + " | ".join(header) + " |", "|---" * len(header) + "|"]
+    lines = [shared.head(header)]
     for name in GRAPHS:
         path = folder / f"{name}.json"
-        cells = row(json.loads(path.read_text("utf-8"))) if path.is_file() else None
+        cells = row(shared.read_json(path)) if path.is_file() else None
         if cells is not None:
-            lines.append("| " + " | ".join(cells) + " |")
+            lines.append(shared.line(cells))
     return "\n".join(lines)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Train what is missing, then print the table."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--graphs", default=",".join(GRAPHS), help="separated by commas")
+    parser = shared.parser(__doc__)
+    parser.add_argument("--graphs", default=list(GRAPHS), type=shared.names)
     parser.add_argument("--folder", default=FOLDER, type=Path)
     parser.add_argument("--splits", default=10, type=int, help="at most so many of each graph")
     parser.add_argument("--show", action="store_true", help="train nothing, print the table")
     options = parser.parse_args(argv)
-    if not options.show:
-        options.folder.mkdir(parents=True, exist_ok=True)
+    if options.quick:
+        graph = open_real("texas")
+        _, (split,) = splits_for(graph, 1)
+        some = Trees("trees own", 10, 8), Network("gcn", "rows", 0.01, 5e-4, 10)
+        for variant in some:
+            print(variant.name, trained(variant, graph, split, 0, "accuracy"))
+    elif not options.show:
         try:
-            for name in options.graphs.split(","):
+            for name in options.graphs:
                 run(name, options.folder, options.splits)
         except KeyboardInterrupt:
             print("stopped; finished trainings are kept")

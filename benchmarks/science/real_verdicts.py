@@ -12,23 +12,23 @@ either. The Spearman correlation of the two gains is over all graphs that have b
 
 from __future__ import annotations
 
-import argparse
-import json
 import math
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import shared
 from real_gain.graphs import GRAPHS, open_real
 from real_gains import FOLDER as GAINS
 from real_gains import gain_of
 from scipy.stats import pearsonr, spearmanr
 
-from heterophily.data.atomic import write_text
 from heterophily.diagnosis.diagnose import diagnose
 
-FOLDER = Path("results/verdicts/real")
+FOLDER = shared.RESULTS / "verdicts" / "real"
 POINT = 0.01
 Record = dict[str, Any]
 
@@ -58,10 +58,8 @@ def agreement(record: Record, gain: float, error: float) -> str:
 
 def table(records: Mapping[str, Record], gains: Mapping[str, tuple[float, float]]) -> str:
     """Return the comparison as Markdown."""
-    lines = [
-        "| graph | verdict | confidence | gain of the probe | gain of trained models | |",
-        "|---|---|---|---|---|---|",
-    ]
+    titles = ["graph", "verdict", "confidence", "gain of the probe", "gain of trained models", ""]
+    lines = [shared.head(titles)]
     pairs = []
     for name, record in records.items():
         found = record["probe"]["gain"]
@@ -75,7 +73,7 @@ def table(records: Mapping[str, Record], gains: Mapping[str, tuple[float, float]
             answer = agreement(record, gain, error)
         verdict = record["verdict"]
         cells = [name, verdict["kind"], verdict["confidence"], probe, trained, answer]
-        lines.append(f"| {' | '.join(cells)} |")
+        lines.append(shared.line(cells))
     if len(pairs) > 2:
         ours, theirs = zip(*pairs, strict=True)
         lines += [
@@ -88,25 +86,26 @@ def table(records: Mapping[str, Record], gains: Mapping[str, tuple[float, float]
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Diagnose, compare, print."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--graphs", default=",".join(GRAPHS))
+    parser = shared.parser(__doc__)
+    parser.add_argument("--graphs", default=list(GRAPHS), type=shared.names)
     parser.add_argument("--show", action="store_true")
     parser.add_argument("--out", type=Path, default=FOLDER)
     chosen = parser.parse_args(argv)
     records = {}
-    for name in chosen.graphs.split(","):
+    if chosen.quick:
+        print(diagnosed("davis"))
+    for name in chosen.graphs:
         path = chosen.out / f"{name}.json"
-        if not path.is_file() and not chosen.show:
+        if not path.is_file() and not (chosen.show or chosen.quick):
             record = diagnosed(name)
-            chosen.out.mkdir(parents=True, exist_ok=True)
-            write_text(path, json.dumps(record, indent=1))
+            shared.write_json(path, record)
             print(name, record["cpu_seconds"], record["verdict"]["sentence"], flush=True)
         if path.is_file():
-            records[name] = json.loads(path.read_text("utf-8"))
+            records[name] = shared.read_json(path)
     gains = {}
     for name in records:
         path = GAINS / f"{name}.json"
-        found = gain_of(json.loads(path.read_text("utf-8"))) if path.is_file() else None
+        found = gain_of(shared.read_json(path)) if path.is_file() else None
         if found is not None and math.isfinite(found[0]):
             gains[name] = found
     print(table(records, gains))

@@ -12,32 +12,35 @@ reads them.
 
 from __future__ import annotations
 
-import argparse
-import json
+import sys
 import time
+from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import shared
 from auto_recipe import DATASETS, FOLDER, our_best_rows
 
-from heterophily.data.atomic import write_text
 from heterophily.data.source import open_graph
+from heterophily.data.splits import SplitBatch
 from heterophily.paper.presets import RELEASED
 from heterophily.prediction.candidates import Candidate
 from heterophily.prediction.estimate import estimate
 from heterophily.prediction.families import Family
 from heterophily.prediction.folds import refolded
 from heterophily.prediction.members import SplitTrainer
-from heterophily.runs.record import command_line, versions
+from heterophily.runs.record import versions
 from heterophily.search.space import recipe_of
 
 
-def run(dataset: str) -> dict[str, Any]:
-    """Return the record of one dataset."""
+def run(dataset: str, most: int | None = None) -> dict[str, Any]:
+    """Return the record of one dataset; ``most``: of so many of its splits only."""
     cell = our_best_rows()[dataset]
     model, settings = cell["row"], cell["settings"]
     graph = open_graph(dataset, **recipe_of(settings, model, dataset, RELEASED).graph)
     assert graph.splits is not None
-    folds = refolded(graph.splits, graph.labels, seed=0)
+    splits = SplitBatch.stack(list(graph.splits)[:most])
+    folds = refolded(splits, graph.labels, seed=0)
     bench, start = SplitTrainer(graph, folds, workers=1), time.process_time()
     candidate = Candidate(Family(model), settings)
     members = []
@@ -58,20 +61,22 @@ def run(dataset: str) -> dict[str, Any]:
         "members": len(members),
         "cpu_seconds": time.process_time() - start,
         "versions": versions(),
-        "command": "python benchmarks/" + command_line(),
+        "command": shared.command(),
     }
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--datasets", default=list(DATASETS), type=lambda text: text.split(","))
-    folder = FOLDER / "control"
-    folder.mkdir(parents=True, exist_ok=True)
-    for dataset in parser.parse_args().datasets:
-        path = folder / f"{dataset}.json"
-        if not path.is_file():
-            write_text(path, json.dumps(run(dataset), indent=1) + "\n")
-        record = json.loads(path.read_text("utf-8"))
+    parser = shared.parser(__doc__)
+    parser.add_argument("--datasets", default=list(DATASETS), type=shared.names)
+    given = parser.parse_args()
+    for dataset in ["texas"] if given.quick else given.datasets:
+        path = FOLDER / "control" / f"{dataset}.json"
+        if given.quick:
+            record = run(dataset, 1)
+        else:
+            if not path.is_file():
+                shared.write_json(path, run(dataset))
+            record = shared.read_json(path)
         accuracy = record["test"]["accuracy"]
         spread = accuracy.get("std", accuracy.get("spread"))  # its name before
         print(

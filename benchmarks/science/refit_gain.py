@@ -11,12 +11,14 @@ The voters were chosen with the judges in view, in both arms alike.
 
 from __future__ import annotations
 
-import argparse
-import json
+import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import shared
 
 from heterophily.data.graph import Graph
 from heterophily.data.source import open_graph
@@ -30,7 +32,7 @@ from heterophily.prediction.folds import refolded
 from heterophily.prediction.members import Member, SplitTrainer
 from heterophily.search.space import recipe_of
 
-RECORDS = Path("results/auto-recipe/recipe-6-with-25-minutes")
+RECORDS = shared.RESULTS / "auto-recipe" / "recipe-6-with-25-minutes"
 
 
 def voters(record: dict[str, Any]) -> list[Candidate]:
@@ -69,16 +71,19 @@ def vote(
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--datasets", default=["texas"], type=lambda text: text.split(","))
+    parser = shared.parser(__doc__)
+    parser.add_argument("--datasets", default=["texas"], type=shared.names)
     parser.add_argument("--splits", default=10, type=int)
     parser.add_argument(
         "--folds", default=[3, 5, 8], type=lambda text: list(map(int, text.split(",")))
     )
     parser.add_argument("--halves", default=1, type=int, help="so many ways to draw the judges")
     arguments = parser.parse_args()
+    most = None
+    if arguments.quick:
+        arguments.splits, arguments.folds, most = 1, [2], 1
     for dataset in arguments.datasets:
-        record = json.loads((RECORDS / f"{dataset}.json").read_text("utf-8"))
+        found = voters(shared.read_json(RECORDS / f"{dataset}.json"))[:most]
         options = recipe_of({}, "acm-gcn", dataset, RELEASED).graph
         graph = open_graph(dataset, **options, direction="keep")
         assert graph.splits is not None
@@ -92,7 +97,7 @@ def main() -> None:
                 for k in arguments.folds
             }
             for name, (batch, seeds) in arms.items():
-                for rows, members in vote(graph, batch, voters(record), seeds).items():
+                for rows, members in vote(graph, batch, found, seeds).items():
                     nodes = np.flatnonzero(np.frombuffer(rows, np.bool_))
                     means.setdefault(name, []).append(
                         accuracy(graph.labels[nodes], average(members)[nodes])

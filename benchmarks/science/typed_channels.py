@@ -1,7 +1,7 @@
 """Typed edges: one homophilic, one heterophilic and one random relation, with and without types.
 
     python benchmarks/science/typed_channels.py  # five graphs, about two minutes of one core
-    python benchmarks/science/typed_channels.py --quick    # one graph
+    python benchmarks/science/typed_channels.py --quick    # one graph, two epochs
 
 Each graph has 1,000 nodes of five classes with weak features, and 2,000 edges of each relation:
 "friend" (80 % within a class), "rival" (none within a class) and "noise" (a fifth within a class,
@@ -11,14 +11,19 @@ default options and the paper's training rule; ± is the standard deviation over
 
 from __future__ import annotations
 
-import argparse
+import sys
+from pathlib import Path
 
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import shared
 
 from heterophily.comparison.train import train
 from heterophily.data.graph import Graph
 from heterophily.data.synthetic.features import gaussian_base
 from heterophily.data.synthetic.relations import relations_graph
+from heterophily.training.config import TrainConfig
 
 HOMOPHILY = {"friend": 0.8, "rival": 0.0, "noise": 0.2}
 MODELS = ("mlp-2", "gcn", "acm-gcn", "typed-acm")
@@ -35,11 +40,9 @@ def made(seed: int) -> Graph:
 
 def main() -> None:
     """Train and print one line per model and set of edges."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument("--quick", action="store_true", help="one graph instead of five")
-    graphs = [made(seed) for seed in range(1 if parser.parse_args().quick else 5)]
+    is_quick = shared.parser(__doc__).parse_args().quick
+    graphs = [made(seed) for seed in range(1 if is_quick else 5)]
+    how = {"repeats": 1, "config": TrainConfig(max_epochs=2)} if is_quick else {"repeats": 3}
     rows = [("all edges", model, graphs) for model in MODELS]
     rows += [
         (f"{kind} alone", "acm-gcn", [graph.of_type(kind) for graph in graphs])
@@ -47,7 +50,7 @@ def main() -> None:
     ]
     for edges, model, used in rows:
         scores = np.concatenate(
-            [train(model, graph, repeats=3, workers=1).test_accuracy["values"] for graph in used]
+            [train(model, graph, workers=1, **how).test_accuracy["values"] for graph in used]
         )
         print(f"{edges:14} {model:10} {100 * scores.mean():5.1f} ± {100 * scores.std(ddof=1):.1f}")
 

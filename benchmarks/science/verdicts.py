@@ -5,7 +5,7 @@
     python benchmarks/science/verdicts.py --half measure  # the other half: once, at the very end
     python benchmarks/science/verdicts.py --show               # the tables, from the records alone
     python benchmarks/science/verdicts.py --oracles-only --half all  # the truth, without any diagnosis
-    python benchmarks/science/verdicts.py --quick --out /tmp/verdicts  # three recipes, one seed
+    python benchmarks/science/verdicts.py --quick  # two recipes, one seed, no records (but --out)
 
 Each recipe (``verdict_suite/recipes``) is a generator with known parameters. What the best possible
 rule reaches from own features, from an average over neighbours, from neighbours' features and
@@ -20,14 +20,17 @@ Records are one line of JSON each: ``oracles.jsonl`` (kept for all later runs) a
 
 from __future__ import annotations
 
-import argparse
 import fnmatch
 import multiprocessing
 import os
+import sys
+import tempfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import shared
 from verdict_suite.recipes import HALF, HALVES, RECIPES
 from verdict_suite.records import (
     CONDITIONS,
@@ -42,9 +45,9 @@ from verdict_suite.records import (
 )
 from verdict_suite.table import report
 
-FOLDER = Path("results/verdicts")
+FOLDER = shared.RESULTS / "verdicts"
 SEEDS = (0, 1, 2)
-QUICK_RECIPES = ("small-random/five", "small-unlike/never-alike", "dating/categories")
+QUICK_RECIPES = ("small-random/five", "small-unlike/never-alike")
 
 
 def chosen_recipes(half: str, pattern: str) -> list[str]:
@@ -96,38 +99,37 @@ def tables(todo: Sequence[Task], oracles: Lines, diagnoses: Lines) -> str:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run what the command line asks for."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = shared.parser(__doc__)
     parser.add_argument("--half", default="build", choices=(*HALVES, "all"))
     parser.add_argument("--conditions", default=",".join(CONDITIONS), help="separated by commas")
     parser.add_argument("--recipes", default="*", metavar="PATTERN", help="such as 'dating/*'")
     parser.add_argument("--seeds", default=",".join(map(str, SEEDS)), help="separated by commas")
     parser.add_argument("--workers", default=1, type=int)
-    parser.add_argument("--quick", action="store_true", help="three recipes, one seed: a test")
     parser.add_argument("--show", action="store_true", help="run nothing, print the tables")
     parser.add_argument("--oracles-only", action="store_true", help="the truth, no diagnosis")
-    parser.add_argument("--out", default=FOLDER, type=Path, help="folder of diagnoses.jsonl")
-    parser.add_argument("--oracles", type=Path, help=f"default: {FOLDER / 'oracles.jsonl'}")
+    parser.add_argument("--out", type=Path, help=f"of diagnoses.jsonl; default {FOLDER}")
+    parser.add_argument("--oracles", type=Path, help=f"default {FOLDER / 'oracles.jsonl'}")
     options = parser.parse_args(argv)
+    if options.quick:
+        options.conditions, options.seeds = "quick", "0"
     conditions = [] if options.oracles_only else options.conditions.split(",")
     if unknown := set(conditions) - set(CONDITIONS):
         parser.error(f"unknown conditions {sorted(unknown)}; known: {', '.join(CONDITIONS)}")
-    names = chosen_recipes(options.half, options.recipes)
-    seeds = [int(seed) for seed in options.seeds.split(",")]
-    if options.quick:
-        names, seeds = list(QUICK_RECIPES), seeds[:1]
-    if not names:
+    recipes = chosen_recipes(options.half, options.recipes)
+    if not recipes:
         parser.error(f"no recipe of half {options.half!r} matches {options.recipes!r}")
-    todo = list(tasks(names, seeds, conditions))
-    stored = options.oracles or (options.out if options.quick else FOLDER) / "oracles.jsonl"
-    oracles, diagnoses = Lines(stored), Lines(options.out / "diagnoses.jsonl")
-    if not options.show:
-        try:
-            run(todo, oracles, diagnoses, options.workers)
-        except KeyboardInterrupt:
-            print("stopped; finished records are kept")
-    print(tables(todo, oracles, diagnoses))
+    seeds = [int(seed) for seed in options.seeds.split(",")]
+    todo = list(tasks(list(QUICK_RECIPES) if options.quick else recipes, seeds, conditions))
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = options.out or (Path(scratch) if options.quick else FOLDER)
+        truths = options.oracles or (folder if options.quick else FOLDER) / "oracles.jsonl"
+        oracles, diagnoses = Lines(truths), Lines(folder / "diagnoses.jsonl")
+        if not options.show:
+            try:
+                run(todo, oracles, diagnoses, options.workers)
+            except KeyboardInterrupt:
+                print("stopped; finished records are kept")
+        print(tables(todo, oracles, diagnoses))
     return 0
 
 

@@ -14,12 +14,14 @@ To train such cells, into a store: ``heterophily paper table fixed-splits --prot
 
 from __future__ import annotations
 
-import argparse
-import json
+import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import shared
 
 from heterophily.data.atomic import write_text
 from heterophily.models.zoo import ZOO
@@ -28,12 +30,10 @@ from heterophily.paper.published_tables import published_table
 from heterophily.search.space import best_by_validation
 from heterophily.statistics.ranks import rank_correlations
 
-DATASETS = (
-    "cornell", "wisconsin", "texas", "film", "chameleon", "squirrel", "cora", "citeseer", "pubmed",
-)  # fmt: skip
+DATASETS = shared.NINE
 ROWS = (*ZOO, "gcnii")
-FOLDER = Path("results/zoo-fixed-splits")
-ACM = Path("results/tables/fixed-splits.json")
+FOLDER = shared.RESULTS / "zoo-fixed-splits"
+ACM = shared.RESULTS / "tables" / "fixed-splits.json"
 SEED = 0
 NEAR = 0.03
 
@@ -77,7 +77,7 @@ def record_of(folder: Path, model: str, dataset: str) -> Record:
     """Return the record of a cell: today's candidates with the runs that are already there."""
     path, cell = path_of(folder, model, dataset), candidates(model, dataset)
     if path.is_file():
-        old = json.loads(path.read_text())["candidates"]
+        old = shared.read_json(path)["candidates"]
         for candidate in cell:
             same = (entry for entry in old if entry["settings"] == candidate["settings"])
             candidate["runs"] = next(same, {"runs": {}})["runs"]
@@ -130,7 +130,7 @@ def statement(folder: Path, acm: Path) -> list[str]:
                 within += abs(ours[row, column] - paper.mean) <= paper.std
     cells, difference = int((~np.isnan(ours)).sum()), 100 * float(np.nanmean(ours - theirs))
     if acm.is_file():
-        for cell in json.loads(acm.read_text("utf-8"))["cells"]:
+        for cell in shared.read_json(acm)["cells"]:
             if cell["row"].startswith("acm") and cell["is_complete"] and cell["published"]:
                 place = table.models.index(cell["row"]), DATASETS.index(cell["dataset"])
                 ours[place], theirs[place] = cell["mean"], cell["published"]["mean"]
@@ -139,7 +139,7 @@ def statement(folder: Path, acm: Path) -> list[str]:
     return [
         f"Cells with a published number: {cells} of {every} run, {within} within one published "
         f"standard deviation; mean difference to the paper {difference:+.2f} points. Order of the",
-        f"models beside the paper's, together with the ACM rows of `{acm}`: Spearman",
+        f"models beside the paper's, together with the ACM rows of `{shared.shown(acm)}`: Spearman",
         f"correlation {np.mean(orders):.2f}, mean over {len(orders)} datasets.",
         "",
     ]
@@ -189,9 +189,13 @@ def page(folder: Path, acm: Path = ACM) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = shared.parser(__doc__)
     parser.add_argument("--folder", default=FOLDER, type=Path)
-    folder = parser.parse_args().folder
+    given = parser.parse_args()
+    folder = given.folder
+    if given.quick:
+        print("\n".join(statement(folder, ACM)))
+        return
     write_text(folder / "README.md", page(folder))
     print(f"wrote {folder / 'README.md'}")
 

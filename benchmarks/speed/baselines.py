@@ -12,10 +12,7 @@ The medians are kept in ``results/zoo-speed/``; ``--show`` writes them into ``do
 
 from __future__ import annotations
 
-import argparse
-import json
-import statistics
-import time
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -25,11 +22,26 @@ import torch_geometric.nn as pyg
 from torch import Tensor, nn
 from torch.nn.functional import dropout, elu
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from native_epochs import Network, first_split
+from shared import (
+    DOCS,
+    RESULTS,
+    filled,
+    head,
+    interleaved,
+    line,
+    median_ms,
+    names,
+    parser,
+    read_json,
+    times,
+    write_json,
+)
+
 from heterophily.data.atomic import write_text
 from heterophily.data.graph import Graph
 from heterophily.data.source import open_graph
-from heterophily.data.splits import random_splits
-from heterophily.layers.inputs import GraphInputs
 from heterophily.models.catalog import MODELS
 from heterophily.models.pyg_adapter import pyg_model
 from heterophily.models.spec import ModelSpec
@@ -37,8 +49,8 @@ from heterophily.training.config import TrainConfig
 from heterophily.training.epoch import FullBatch
 
 RATE = 0.5
-FOLDER = Path("results/zoo-speed")
-PAGE = Path("docs/models.md")
+FOLDER = RESULTS / "zoo-speed"
+PAGE = DOCS / "models.md"
 BEGIN, END = "<!-- speed: python benchmarks/speed/baselines.py --show -->", "<!-- end of speed -->"
 NOTE = """`sgc-2` stays below 3x because PyTorch Geometric's `cached=True` multiplies with the graph
 once, before the first epoch: its epochs are one dense product and never touch the graph, while ours
@@ -200,14 +212,8 @@ def rivals(num_nodes: int) -> dict[str, tuple[dict[str, Any], ModelSpec]]:
 
 
 def epochs(spec: ModelSpec, graph: Graph) -> Callable[[], None]:
-    inputs = GraphInputs.from_graph(graph, spec.inputs)
-    network = spec.build(
-        num_nodes=inputs.num_nodes,
-        num_features=inputs.num_features,
-        num_classes=graph.num_classes,
-    )
-    split = random_splits(graph.labels, repeats=1, seed=0, rule="paper-random")[0]
-    batch = FullBatch(network, inputs, graph.labels, split, TrainConfig())
+    of = Network.of(spec, graph, first_split(graph), TrainConfig())
+    batch = FullBatch(of.network, of.inputs, graph.labels, of.split, of.config)
 
     def run() -> None:
         batch.step()
@@ -219,23 +225,15 @@ def epochs(spec: ModelSpec, graph: Graph) -> Callable[[], None]:
 def measure(name: str, graph: Graph, rounds: int) -> tuple[float, float]:
     """Return the median CPU milliseconds of an epoch, ours and PyTorch Geometric's."""
     options, rival = rivals(graph.num_nodes)[name]
-    torch.manual_seed(0)
-    runs = (epochs(MODELS[name].with_options(**options), graph), epochs(rival, graph))
-    times: tuple[list[float], list[float]] = ([], [])
-    for round_ in range(rounds + 1):
-        for run, found in zip(runs, times, strict=True):
-            before = time.process_time()
-            run()
-            if round_:
-                found.append(1000 * (time.process_time() - before))
-    ours, theirs = (statistics.median(found) for found in times)
-    return ours, theirs
+    ours = epochs(MODELS[name].with_options(**options), graph)
+    found = interleaved({"ours": ours, "PyG": epochs(rival, graph)}, rounds)
+    return median_ms(found["ours"]), median_ms(found["PyG"])
 
 
 def section(folder: Path) -> str:
     """Return the measured times as a section of the page."""
-    records = {path.stem: json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))}
-    names = list(dict.fromkeys(name for times in records.values() for name in times))
+    records = {path.stem: read_json(path) for path in sorted(folder.glob("*.json"))}
+    models = list(dict.fromkeys(name for found in records.values() for name in found))
     lines = [
         "## Speed beside PyTorch Geometric",
         "",
@@ -243,54 +241,49 @@ def section(folder: Path) -> str:
         "interleaved rounds: our model, then the same widths built from PyTorch Geometric's layers",
         "with dense features and `edge_index`. Command: `python benchmarks/speed/baselines.py`.",
         "",
-        "| model | " + " | ".join(f"{name}: ours, PyG, ratio" for name in records) + " |",
-        "|---|" + "---:|" * len(records),
+        head(["model", *(f"{name}: ours, PyG, ratio" for name in records)], numbers=True),
     ]
-    for name in names:
+    for name in models:
         cells = []
-        for times in records.values():
-            ours, theirs = times.get(name, (None, None))
-            cells.append("–" if ours is None else f"{ours:.1f}, {theirs:.1f}, {theirs / ours:.1f}x")
-        lines.append(f"| `{name}` | " + " | ".join(cells) + " |")
+        for found in records.values():
+            ours, theirs = found.get(name, (None, None))
+            cells.append(
+                "–" if ours is None else f"{ours:.1f}, {theirs:.1f}, {times(theirs, ours)}"
+            )
+        lines.append(line([f"`{name}`", *cells]))
     lines += ["", NOTE]
     return "\n".join(lines) + "\n"
 
 
-def write_section(page: Path, text: str) -> None:
-    """Put the section between the two comments of the page."""
-    head, begin, rest = page.read_text("utf-8").partition(BEGIN)
-    _, end, tail = rest.partition(END)
-    if not (begin and end):
-        raise SystemExit(f"{page} has no place for the section: {BEGIN} and {END}")
-    write_text(page, f"{head}{BEGIN}\n{text}{END}{tail}")
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--datasets", default="chameleon,squirrel")
-    parser.add_argument("--models", default="")
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--folder", default=FOLDER, type=Path)
-    parser.add_argument("--show", action="store_true", help="measure nothing, write the page")
-    arguments = parser.parse_args()
-    if arguments.show:
-        write_section(PAGE, section(arguments.folder))
+    options = parser(__doc__)
+    options.add_argument("--datasets", default=["chameleon", "squirrel"], type=names)
+    options.add_argument("--models", type=names)
+    options.add_argument("--rounds", type=int, default=7)
+    options.add_argument("--folder", default=FOLDER, type=Path)
+    options.add_argument("--show", action="store_true", help="measure nothing, write the page")
+    given = options.parse_args()
+    if given.show:
+        text = f"\n{section(given.folder)}"
+        write_text(PAGE, filled(PAGE.read_text("utf-8"), BEGIN, text, END))
         return
     torch.set_num_threads(1)
-    arguments.folder.mkdir(parents=True, exist_ok=True)
-    for dataset in arguments.datasets.split(","):
+    if given.quick:
+        given.datasets, given.models, given.rounds = ["texas"], ["gcn", "gat"], 1
+    for dataset in given.datasets:
         graph = open_graph(dataset)
-        path = arguments.folder / f"{dataset}.json"
+        path = given.folder / f"{dataset}.json"
         print(f"\n{dataset}: CPU ms per epoch (median), one thread")
         print(f"{'':10}{'ours':>9}{'PyG':>9}{'ratio':>8}")
         table = list(rivals(graph.num_nodes))
-        for name in arguments.models.split(",") if arguments.models else table:
-            ours, theirs = measure(name, graph, arguments.rounds)
-            print(f"{name:10}{ours:9.1f}{theirs:9.1f}{theirs / ours:7.1f}x", flush=True)
-            known = json.loads(path.read_text()) if path.is_file() else {}
+        for name in given.models or table:
+            ours, theirs = measure(name, graph, given.rounds)
+            print(f"{name:10}{ours:9.1f}{theirs:9.1f}{times(theirs, ours):>8}", flush=True)
+            if given.quick:
+                continue
+            known = read_json(path) if path.is_file() else {}
             known[name] = [round(ours, 2), round(theirs, 2)]
-            ordered = {key: known[key] for key in table if key in known}
-            write_text(path, json.dumps(ordered, indent=1) + "\n")
+            write_json(path, {key: known[key] for key in table if key in known})
 
 
 if __name__ == "__main__":

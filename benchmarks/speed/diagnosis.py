@@ -17,28 +17,18 @@ and 5 classes 60 with at most 2 GB.
 
 from __future__ import annotations
 
-import argparse
 import cProfile
-import json
 import os
 import pstats
-import resource
-import subprocess
 import sys
-import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from shared import Spent, apart, head, line, memory_mb, names, parser
 
-from heterophily.cli.demo import DIGITS_HOMOPHILY
-from heterophily.data.catalog import DATASETS, FOLDER_VARIABLE, load
-from heterophily.data.embedded import digits_features
-from heterophily.data.graph import Graph
-from heterophily.data.source import open_graph
-from heterophily.data.synthetic.edge_homophily import edge_homophily_graph
-from heterophily.diagnosis.diagnose import diagnose
-from heterophily.errors import HeterophilyError
+if TYPE_CHECKING:
+    from heterophily.data.graph import Graph
 
 EMBEDDED = ("davis", "karate", "digits")
 REAL = ("cora", "deezer-europe", "acl-year", "debian-trixie")
@@ -50,6 +40,13 @@ NODES, EDGES, FEATURES, CLASSES = 1_000_000, 5_000_000, 32, 5
 
 def open_named(name: str) -> Graph:
     """Return a graph of this benchmark."""
+    import numpy as np
+
+    from heterophily.cli.demo import DIGITS_HOMOPHILY
+    from heterophily.data.catalog import DATASETS, FOLDER_VARIABLE, load
+    from heterophily.data.embedded import digits_features
+    from heterophily.data.source import open_graph
+
     if name == "digits":
         features, labels = digits_features()
         return _generated(DIGITS_HOMOPHILY, 5 * labels.size, features, labels, name)
@@ -65,6 +62,10 @@ def open_named(name: str) -> Graph:
 
 
 def _generated(homophily: float, edges: int, features: Any, labels: Any, name: str) -> Graph:
+    import numpy as np
+
+    from heterophily.data.synthetic.edge_homophily import edge_homophily_graph
+
     return edge_homophily_graph(
         homophily=homophily,
         edges=edges,
@@ -75,79 +76,62 @@ def _generated(homophily: float, edges: int, features: Any, labels: Any, name: s
     )
 
 
-def measure(name: str, *, quick: bool, profile: bool) -> dict[str, Any]:
-    """Diagnose one graph in this process."""
-    graph = open_named(name)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    start, clock = time.process_time(), time.perf_counter()
-    profiler = cProfile.Profile()
-    found = (
-        profiler.runcall(diagnose, graph, quick=quick) if profile else diagnose(graph, quick=quick)
-    )
-    measured = {
-        "nodes": graph.num_nodes,
-        "edges": graph.num_edges,
-        "seconds": time.perf_counter() - clock,
-        "cpu": time.process_time() - start,
-        "before": before / 1000,
-        "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000,
-        "verdict": f"{found.verdict.kind} ({found.verdict.confidence})",
-    }
+def measure(name: str, *, quick: bool, profile: bool) -> dict[str, Any] | None:
+    """Diagnose one graph; return None when it is not there."""
+    from heterophily.diagnosis.diagnose import diagnose
+    from heterophily.errors import HeterophilyError
+
+    try:
+        graph = open_named(name)
+    except HeterophilyError:
+        return None
+    before, found, profiler = memory_mb("VmHWM"), [], cProfile.Profile()
+
+    def work() -> None:
+        found.append(diagnose(graph, quick=quick))
+
+    spent = Spent.on((lambda: profiler.runcall(work)) if profile else work)
     if profile:
         pstats.Stats(profiler, stream=sys.stderr).sort_stats("cumulative").print_stats(35)
-    return measured
-
-
-def in_fresh_process(name: str, *, quick: bool, profile: bool) -> dict[str, Any] | None:
-    """Return what a new process measures; None when the graph is not there."""
-    command = [sys.executable, __file__, "--one", "--graphs", name]
-    command += ["--only", "quick" if quick else "full"] + ["--profile"] * profile
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=os.environ)
-    found: dict[str, Any] | None = json.loads(done.stdout)
-    return found
+    verdict = found[0].verdict
+    return {
+        "nodes": graph.num_nodes,
+        "edges": graph.num_edges,
+        "spent": spent,
+        "before": before,
+        "peak": memory_mb("VmHWM"),
+        "verdict": f"{verdict.kind} ({verdict.confidence})",
+    }
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--graphs", help="names, separated by commas")
-    parser.add_argument("--large", action="store_true", help="also 1e6 nodes and 5e6 edges")
-    parser.add_argument("--only", choices=("full", "quick"), help="one of the two diagnoses")
-    parser.add_argument("--profile", action="store_true", help="print where the time goes")
-    parser.add_argument("--quick", action="store_true", help="the smallest graph only")
-    parser.add_argument("--one", action="store_true", help="measure in this process, print JSON")
-    arguments = parser.parse_args()
-    names = (*EMBEDDED, *REAL, *((LARGE,) if arguments.large else ()))
-    if arguments.quick:
-        names = EMBEDDED[:1]
-    if arguments.graphs:
-        names = tuple(arguments.graphs.split(","))
-    if arguments.one:
-        try:
-            found = measure(names[0], quick=arguments.only == "quick", profile=arguments.profile)
-        except HeterophilyError:
-            found = None
-        print(json.dumps(found))
-        return
-    print("| graph | nodes | edges | diagnosis | s | CPU s | goal | peak MB | before | verdict |")
-    print("|---|---|---|---|---|---|---|---|---|---|")
+    options = parser(__doc__)
+    options.add_argument("--graphs", type=names, help="names, separated by commas")
+    options.add_argument("--large", action="store_true", help="also 1e6 nodes and 5e6 edges")
+    options.add_argument("--only", choices=("full", "quick"), help="one of the two diagnoses")
+    options.add_argument("--profile", action="store_true", help="print where the time goes")
+    given = options.parse_args()
+    wanted = [*EMBEDDED, *REAL, *((LARGE,) if given.large else ())]
+    wanted = given.graphs or (EMBEDDED[:1] if given.quick else wanted)
+    titles = ["graph", "nodes", "edges", "diagnosis", "s", "CPU s", "goal"]
+    print(head([*titles, "peak MB", "before", "verdict"]))
     demo = 0.0
-    for name in names:
-        for kind in ("full", "quick") if arguments.only is None else (arguments.only,):
-            found = in_fresh_process(name, quick=kind == "quick", profile=arguments.profile)
+    for name in wanted:
+        for kind in ("full", "quick") if given.only is None else (given.only,):
+            found = apart(measure, name, quick=kind == "quick", profile=given.profile).value
             if found is None:
-                print(f"| {name} | is not in the data folder | | | | | | | | |", flush=True)
+                print(line([name, "is not in the data folder", *[""] * 8]), flush=True)
                 break
+            spent = found["spent"]
+            demo += spent.cpu * (name in EMBEDDED and kind == "full")
+            sizes = [f"{found['nodes']:,}", f"{found['edges']:,}"]
             goal = GOALS.get(name, "") if kind == "full" else ""
-            demo += found["cpu"] * (name in EMBEDDED and kind == "full")
-            print(
-                f"| {name} | {found['nodes']:,} | {found['edges']:,} | {kind} "
-                f"| {found['seconds']:.1f} | {found['cpu']:.1f} | {goal} | {found['peak']:.0f} "
-                f"| {found['before']:.0f} | {found['verdict']} |",
-                flush=True,
-            )
-    if set(EMBEDDED) <= set(names):
+            cost = [f"{spent.wall:.1f}", f"{spent.cpu:.1f}", goal]
+            memory = [f"{found['peak']:.0f}", f"{found['before']:.0f}"]
+            print(line([name, *sizes, kind, *cost, *memory, found["verdict"]]), flush=True)
+    if set(EMBEDDED) <= set(wanted):
         print(f"\nThe three graphs of the demo: {demo:.1f} CPU seconds (goal {DEMO_GOAL}).")
-    if LARGE in names:
+    if LARGE in wanted:
         print(f"\nGoal of the peak memory of {LARGE}: {MEMORY_GOAL} MB.")
 
 

@@ -14,28 +14,26 @@ times: run it on an idle machine.
 
 from __future__ import annotations
 
-import argparse
-import os
 import statistics
-import time
-from collections.abc import Callable
+import sys
+from pathlib import Path
 
 import numpy as np
 import torch
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from native_epochs import NativeEpochs, Network
+from shared import Spent, interleaved, machine, names, parser
+
 from heterophily.data.graph import Graph
 from heterophily.data.source import open_graph
 from heterophily.data.splits import Split
-from heterophily.engine.buffers import GraphBuffers
-from heterophily.engine.run import run
-from heterophily.layers.inputs import GraphInputs
 from heterophily.models.catalog import MODELS
 from heterophily.training.config import TrainConfig
 from heterophily.training.epoch import FullBatch
-from heterophily.training.replica import Replica
 
-DATASETS = "minesweeper,tolokers"
-NETWORKS = "res-gcn,res-sage,res-acm,res-acmii"
+DATASETS = ["minesweeper", "tolokers"]
+NETWORKS = ["res-gcn", "res-sage", "res-acm", "res-acmii"]
 
 
 def halves(graph: Graph) -> Split:
@@ -45,58 +43,45 @@ def halves(graph: Graph) -> Split:
     return Split(known & (place < 2), known & (place == 2), known & (place == 3))
 
 
-class EpochsOfModel:
-    """One network on one graph, in both engines."""
+def network_of(graph: Graph, model: str) -> Network:
+    return Network.of(MODELS[model], graph, halves(graph), TrainConfig(stopping="none"))
 
-    def __init__(self, graph: Graph, model: str, **options: object) -> None:
-        spec = MODELS[model].with_options(**options)
-        self.inputs = GraphInputs.from_graph(graph, spec.inputs)
-        torch.manual_seed(0)
-        self.network = spec.build(
-            num_nodes=graph.num_nodes,
-            num_features=self.inputs.num_features,
-            num_classes=graph.num_classes,
-        )
-        self.graph, self.split = graph, halves(graph)
-        self.config = TrainConfig(stopping="none")
-        self.buffers = GraphBuffers(self.inputs, graph.labels, graph.num_classes)
 
-    def torch(self, epochs: int) -> float:
-        """CPU milliseconds of an epoch in torch."""
-        batch = FullBatch(self.network, self.inputs, self.graph.labels, self.split, self.config)
-        batch.step()
-        before = time.process_time()
+def in_torch(of: Network, epochs: int) -> Spent:
+    """Return the time of an epoch in torch."""
+    batch = FullBatch(of.network, of.inputs, of.graph.labels, of.split, of.config)
+    batch.step()
+
+    def several() -> None:
         for _ in range(epochs):
             batch.step()
             batch.evaluate()
-        return 1000 * (time.process_time() - before) / epochs
 
-    def native(
-        self, epochs: int, *, threads: int = 1, clock: Callable[[], float] = time.process_time
-    ) -> float:
-        """Milliseconds of an epoch in the engine: a run less one of a single epoch."""
-        short, long = self._run(1, threads, clock), self._run(1 + epochs, threads, clock)
-        return 1000 * (long - short) / epochs
-
-    def _run(self, epochs: int, threads: int, clock: Callable[[], float]) -> float:
-        task = Replica(lambda: self.network, self.split, self.config.replace(max_epochs=epochs), 0)
-        before = clock()
-        run([task], self.buffers, self.graph.labels, keep_state=False, threads=threads)
-        return clock() - before
+    return Spent.on(several).less(Spent(0.0, 0.0), by=epochs)
 
 
-def compare(datasets: list[str], models: list[str], turns: int, epochs: int) -> None:
+def compare(graphs: dict[str, Graph], models: list[str], turns: int, epochs: int) -> None:
     """Print both engines and their ratio for every network and dataset."""
     ratios = []
     print("torch ms, native ms, torch / native (median of the turns)")
-    for name in datasets:
-        graph = open_graph(name)
+    for name, graph in graphs.items():
         for model in models:
-            each = EpochsOfModel(graph, model)
-            pairs = [(each.torch(epochs), each.native(4 * epochs)) for _ in range(turns)]
-            slow, fast = (min(values) for values in zip(*pairs, strict=True))
-            ratios.append(statistics.median(a / b for a, b in pairs))
-            print(f"{name:12} {model:10} {slow:8.1f} {fast:8.1f} {ratios[-1]:6.2f}", flush=True)
+            network = network_of(graph, model)
+            native = NativeEpochs(network)
+            found = interleaved(
+                {
+                    "torch": lambda network=network: in_torch(network, epochs),
+                    "native": lambda native=native: native.spent(4 * epochs),
+                },
+                turns,
+                warm=False,
+            )
+            slow, fast = ([1000 * turn.cpu for turn in found[way]] for way in ("torch", "native"))
+            ratios.append(statistics.median(a / b for a, b in zip(slow, fast, strict=True)))
+            print(
+                f"{name:12} {model:10} {min(slow):8.1f} {min(fast):8.1f} {ratios[-1]:6.2f}",
+                flush=True,
+            )
     print(f"geometric mean {statistics.geometric_mean(ratios):6.2f}")
 
 
@@ -116,42 +101,43 @@ def generated(nodes: int, edges: int) -> Graph:
 
 
 def scaling(threads: int, graph: Graph, model: str, turns: int, epochs: int) -> None:
-    """Print wall and CPU time of an epoch with 1 .. threads threads, alternating."""
-    each = EpochsOfModel(graph, model)
-    print(f"{graph}: load {os.getloadavg()[0]:.1f} at the start")
-    walls: list[list[float]] = [[] for _ in range(threads)]
-    for _ in range(turns):
-        for count in range(1, threads + 1):
-            walls[count - 1].append(each.native(epochs, threads=count, clock=time.perf_counter))
-            times = ", ".join(f"{value:.0f}" for value in walls[count - 1])
-            print(f"{model}: {count} threads, wall ms of an epoch: {times}", flush=True)
-    for count in range(2, threads + 1):
-        print(f"{count} threads: {min(walls[0]) / min(walls[count - 1]):.2f}x")
+    """Print wall time of an epoch with 1 .. threads threads, alternating."""
+    native = NativeEpochs(network_of(graph, model))
+    print(f"{graph}: load {machine()['load']} at the start")
+    ways = {
+        str(count): lambda count=count: native.spent(epochs, threads=count)
+        for count in range(1, threads + 1)
+    }
+    found = interleaved(ways, turns, warm=False)
+    walls = {count: [1000 * turn.wall for turn in turns] for count, turns in found.items()}
+    for count, values in walls.items():
+        shown = ", ".join(f"{value:.0f}" for value in values)
+        print(f"{model}: {count} threads, wall ms of an epoch: {shown}")
+        print(f"{count} threads: {min(walls['1']) / min(values):.2f}x")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--datasets", default=DATASETS)
-    parser.add_argument("--models", default=NETWORKS)
-    parser.add_argument("--turns", type=int, default=5)
-    parser.add_argument("--epochs", type=int, default=4)
-    parser.add_argument("--threads", type=int, default=0)
-    parser.add_argument("--nodes", type=int, default=1_000_000)
-    parser.add_argument("--edges", type=int, default=10_000_000)
-    parser.add_argument("--quick", action="store_true", help="one turn, one network")
-    arguments = parser.parse_args()
+    options = parser(__doc__)
+    options.add_argument("--datasets", default=DATASETS, type=names)
+    options.add_argument("--models", default=NETWORKS, type=names)
+    options.add_argument("--turns", type=int, default=5)
+    options.add_argument("--epochs", type=int, default=4)
+    options.add_argument("--threads", type=int, default=0)
+    options.add_argument("--nodes", type=int, default=1_000_000)
+    options.add_argument("--edges", type=int, default=10_000_000)
+    given = options.parse_args()
     torch.set_num_threads(1)
-    if arguments.quick:
-        arguments.turns, arguments.epochs = 1, 2
-        arguments.models = "res-gcn"
-        arguments.nodes, arguments.edges = 20_000, 100_000
-    if arguments.threads:
-        graph = generated(arguments.nodes, arguments.edges)
-        model = arguments.models.split(",")[0]
-        scaling(arguments.threads, graph, model, arguments.turns, arguments.epochs)
-        return
-    names = arguments.datasets.split(","), arguments.models.split(",")
-    compare(*names, arguments.turns, arguments.epochs)
+    if given.quick:
+        given.turns, given.epochs, given.models = 1, 2, ["res-gcn"]
+        given.nodes, given.edges = 2_000, 10_000
+    if given.quick or given.threads:
+        graph = generated(given.nodes, given.edges)
+        scaling(given.threads or 1, graph, given.models[0], given.turns, given.epochs)
+    if given.quick:
+        compare({"generated": graph}, given.models, given.turns, given.epochs)
+    elif not given.threads:
+        graphs = {name: open_graph(name) for name in given.datasets}
+        compare(graphs, given.models, given.turns, given.epochs)
 
 
 if __name__ == "__main__":

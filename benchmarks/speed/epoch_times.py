@@ -10,13 +10,24 @@ so what is compared is the ratio of each row to the whole model (acm-sgc-1, acm-
 
 from __future__ import annotations
 
-import argparse
-import json
-import statistics
-import time
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from shared import (
+    RESULTS,
+    Spent,
+    head,
+    interleaved,
+    line,
+    median_ms,
+    names,
+    parser,
+    read_json,
+    write_json,
+)
 
 from heterophily.data.atomic import write_text
 from heterophily.native.library import instruction_set
@@ -27,37 +38,37 @@ from heterophily.runs.stores.memory import MemoryStore
 from heterophily.studies.runner import plan_study
 from heterophily.studies.study import study
 
-OUT = Path("results/tables/epoch-times")
+OUT = RESULTS / "tables" / "epoch-times"
 SHORT, LONG = 20, 120
 
 
-def cpu_seconds(run: Run, epochs: int) -> float:
+def trained(run: Run, epochs: int) -> Spent:
     config = {**run.config, "stopping": "none", "max_epochs": epochs}
     with MemoryStore() as store:
-        began = time.process_time()
-        complete([replace(run, config=config)], store=store, executor=InProcess()).check()
-        return time.process_time() - began
+        return Spent.on(
+            lambda: complete(
+                [replace(run, config=config)], store=store, executor=InProcess()
+            ).check()
+        )
 
 
-def milliseconds(runs: dict[str, Run], rounds: int) -> dict[str, float]:
-    """Return the median CPU milliseconds of an epoch by row; rows take turns."""
-    for run in runs.values():
-        cpu_seconds(run, 2)  # loads what is loaded once
-    seen: dict[str, list[float]] = {row: [] for row in runs}
-    for _ in range(rounds):
-        for row, run in runs.items():
-            spent = cpu_seconds(run, LONG) - cpu_seconds(run, SHORT)
-            seen[row].append(1000 * spent / (LONG - SHORT))
-    return {row: statistics.median(values) for row, values in seen.items()}
+def epoch(run: Run, lengths: tuple[int, int]) -> Spent:
+    """Return the time of an epoch: a long training less a short one."""
+    short, long = (trained(run, epochs) for epochs in lengths)
+    return long.less(short, by=lengths[1] - lengths[0])
 
 
-def measured(datasets: list[str], rounds: int) -> dict[str, Any]:
+def measured(
+    datasets: list[str], rounds: int, *, rows: int | None = None, lengths: tuple[int, int]
+) -> dict[str, Any]:
+    """Return the cells of the table; ``rows``: of so many rows only."""
     whole = study("ablation")
     table: dict[str, Any] = {"instructions": instruction_set(), "rounds": rounds, "cells": []}
     for dataset in datasets:
         plan = plan_study(whole.part(datasets=[dataset]), repeats=1, engine="native")
-        runs = {cell.cell.row.name: cell.runs[0][0] for cell in plan.cells}
-        ours = milliseconds(runs, rounds)
+        runs = {cell.cell.row.name: cell.runs[0][0] for cell in plan.cells[-(rows or 0) :]}
+        ways = {row: lambda run=run: epoch(run, lengths) for row, run in runs.items()}
+        ours = {row: median_ms(turns) for row, turns in interleaved(ways, rounds).items()}
         for row in runs:
             full = row.partition("[")[0]
             cell = {
@@ -85,8 +96,7 @@ def page(table: dict[str, Any]) -> str:
         f"all rows in turn in one process, medians of {table['rounds']} rounds, instruction set "
         f"{table['instructions']}.",
         "",
-        "| model | " + " | ".join(datasets) + " |",
-        "| --- |" + " ---: |" * len(datasets),
+        head(["model", *datasets], numbers=True),
     ]
     for row in dict.fromkeys(cell["row"] for cell in table["cells"]):
         texts = []
@@ -94,22 +104,25 @@ def page(table: dict[str, Any]) -> str:
             cell = cells[row, dataset]
             theirs = cell.get("published_ratio", float("nan"))
             texts.append(f"{cell['ms']:.2f} ({cell['ratio']:.2f}; {theirs:.2f})")
-        lines.append(f"| {row} | " + " | ".join(texts) + " |")
+        lines.append(line([row, *texts]))
     return "\n".join(lines) + "\n"
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--datasets", default="cornell,texas,wisconsin,chameleon,cora")
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--show", action="store_true", help="measure nothing, write the page")
-    given = parser.parse_args()
+    options = parser(__doc__)
+    options.add_argument(
+        "--datasets", default=["cornell", "texas", "wisconsin", "chameleon", "cora"], type=names
+    )
+    options.add_argument("--rounds", type=int, default=5)
+    options.add_argument("--show", action="store_true", help="measure nothing, write the page")
+    given = options.parse_args()
+    if given.quick:
+        print(page(measured(["texas"], 1, rows=2, lengths=(2, 42))))
+        return
     data = OUT.with_suffix(".json")
     if not given.show:
-        table = measured(given.datasets.split(","), given.rounds)
-        write_text(data, json.dumps(table, indent=1) + "\n")
-    table = json.loads(data.read_text("utf-8"))
-    write_text(OUT.with_suffix(".md"), page(table))
+        write_json(data, measured(given.datasets, given.rounds, lengths=(SHORT, LONG)))
+    write_text(OUT.with_suffix(".md"), page(read_json(data)))
 
 
 if __name__ == "__main__":

@@ -12,42 +12,37 @@ them (by pyarrow, as strings, numbers and dates).
 
 from __future__ import annotations
 
-import argparse
-import json
 import statistics
-import subprocess
 import sys
 import tempfile
-import time
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 
-_PEAK = """
-import json, resource, sys
-from pathlib import Path
-import pyarrow.csv
-try:
-    import pandas  # pyarrow imports it when it is installed: not what reading takes
-except ImportError:
-    pass
-from heterophily.data.tables import read_tables
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from shared import Spent, Ways, apart, best, count, interleaved, memory_mb, parser
 
-def peak():
-    status = Path("/proc/self/status")  # ru_maxrss would count the parent's memory before exec
-    if status.exists():
-        return int(status.read_text().split("VmHWM:")[1].split()[0]) * 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+KINDS = (("wall", "wall"), ("CPU", "cpu"))
 
-before = peak()
-graph = read_tables(*sys.argv[1:])
-arrays = [graph.adjacency.data, graph.adjacency.indices, graph.adjacency.indptr, graph.labels,
-          graph.node_ids]
-if graph.features is not None:
-    x = graph.features
-    arrays += [x.data, x.indices, x.indptr] if hasattr(x, "indptr") else [x]
-print(json.dumps({"peak": peak() - before, "arrays": sum(a.nbytes for a in arrays)}))
-"""
+
+def peak_of_reading(*tables: Path) -> tuple[float, float]:
+    """Return the MB that reading adds at its peak, and those of the arrays of the graph."""
+    import contextlib
+
+    import pyarrow.csv  # noqa: F401
+
+    with contextlib.suppress(ImportError):
+        import pandas  # noqa: F401  (pyarrow imports it when it is there: not what reading takes)
+    from heterophily.data.tables import read_tables
+
+    before = memory_mb("VmHWM")
+    graph = read_tables(*tables)
+    x, a = graph.features, graph.adjacency
+    arrays = [a.data, a.indices, a.indptr, graph.labels, graph.node_ids]
+    if x is not None:
+        arrays += [x.data, x.indices, x.indptr] if hasattr(x, "indptr") else [x]
+    return memory_mb("VmHWM") - before, sum(array.nbytes for array in arrays) / 1e6
 
 
 def write_edges(path: Path, rows: int, nodes: int, seed: int) -> None:
@@ -107,86 +102,78 @@ def compare_encoding(edges: Path, nodes: Path, turns: int) -> None:
 
     from heterophily.data.tables import read_tables
 
-    pa_csv.read_csv(nodes)
-    without, whole = [], []
-    for _ in range(turns):
-        plain = seconds(lambda path: read_tables(path, nodes, features=[]), edges)
-        parsed = seconds(pa_csv.read_csv, nodes)
-        without.append(tuple(a + b for a, b in zip(plain, parsed, strict=True)))
-        whole.append(seconds(lambda path: read_tables(path, nodes), edges))
-    for kind, column in (("wall", 0), ("CPU", 1)):
-        first, second = (min(times[column] for times in runs) for runs in (without, whole))
+    ways: Ways = {
+        "without": lambda: read_tables(edges, nodes, features=[]),
+        "parsed": lambda: pa_csv.read_csv(nodes),
+        "with": lambda: read_tables(edges, nodes),
+    }
+    peak, arrays = apart(peak_of_reading, edges, nodes).value  # before this process reads
+    found = interleaved(ways, turns)
+    for kind, name in KINDS:
+        first = min(
+            getattr(a, name) + getattr(b, name)
+            for a, b in zip(found["without"], found["parsed"], strict=True)
+        )
+        second = getattr(best(found["with"]), name)
         print(
             f"{kind:4} without encoding {first:.2f} s, with {second:.2f} s: "
             f"{100 * (second / first - 1):+.0f} %  (target +50 %)"
         )
-    done = subprocess.run(
-        [sys.executable, "-c", _PEAK, str(edges), str(nodes)],
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    memory = json.loads(done.stdout)
-    print(
-        f"peak memory {memory['peak'] / 1e6:,.0f} MB, arrays {memory['arrays'] / 1e6:,.0f} MB: "
-        f"{memory['peak'] / memory['arrays']:.2f}  (target 2.5)"
-    )
+    print(f"peak memory {peak:,.0f} MB, arrays {arrays:,.0f} MB: {peak / arrays:.2f}  (target 2.5)")
 
 
-def seconds(read: object, path: Path) -> tuple[float, float]:
-    """Return wall time, and CPU time of all threads, which other programs disturb less."""
-    begin, cpu = time.perf_counter(), time.process_time()
-    result = read(path)  # type: ignore[operator]
-    elapsed = time.perf_counter() - begin, time.process_time() - cpu
-    del result
-    return elapsed
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rows", type=lambda text: int(float(text)), default=10_000_000)
-    parser.add_argument("--nodes", type=lambda text: int(float(text)), help="default: rows / 10")
-    parser.add_argument("--turns", type=int, default=5)
-    parser.add_argument("--mixed", action="store_true", help="a node table of mixed columns")
-    arguments = parser.parse_args()
-    nodes = arguments.nodes or max(2, arguments.rows // 10)
-
+def compare_reading(path: Path, turns: int) -> None:
+    """Print the times of both readers, their ratio, and the peak of memory of ours."""
     import pyarrow.csv as pa_csv
 
     from heterophily.data.tables import read_tables
 
+    ways: Ways = {
+        "pyarrow.csv.read_csv": lambda: pa_csv.read_csv(path),
+        "read_tables": lambda: read_tables(path),
+    }
+    peak, arrays = apart(peak_of_reading, path).value  # before this process reads
+    found = interleaved(ways, turns)
+    for kind, name in KINDS:
+        for way, spent in found.items():
+            least, median = _least_and_median(spent, name)
+            print(f"{kind:4} {way:22} best {least:.3f} s  median {median:.3f} s")
+        theirs, ours = (_least_and_median(spent, name) for spent in found.values())
+        print(
+            f"{kind:4} {'ratio':22} best {ours[0] / theirs[0]:.2f}     "
+            f"median {ours[1] / theirs[1]:.2f}  (target 3)"
+        )
+    limit = 3 * arrays + path.stat().st_size / 1e6
+    print(
+        f"peak memory            {peak:,.0f} MB of {limit:,.0f} MB "
+        f"(3 x {arrays:,.0f} MB of arrays + the file): {peak / limit:.2f}"
+    )
+
+
+def _least_and_median(turns: Iterable[Spent], name: str) -> tuple[float, float]:
+    values = [getattr(turn, name) for turn in turns]
+    return min(values), statistics.median(values)
+
+
+def main() -> None:
+    options = parser(__doc__)
+    options.add_argument("--rows", type=count, default=10_000_000)
+    options.add_argument("--nodes", type=count, help="default: rows / 10")
+    options.add_argument("--turns", type=int, default=5)
+    options.add_argument("--mixed", action="store_true", help="a node table of mixed columns")
+    given = options.parse_args()
+    if given.quick:
+        given.rows, given.turns = 2_000, 1
+    nodes = given.nodes or max(2, given.rows // 10)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "edges.csv"
-        write_edges(path, arguments.rows, nodes, seed=0)
-        size = path.stat().st_size
-        print(f"{arguments.rows:,} rows, {nodes:,} nodes, {size / 1e6:,.1f} MB")
-        if arguments.mixed:
+        write_edges(path, given.rows, nodes, seed=0)
+        print(f"{given.rows:,} rows, {nodes:,} nodes, {path.stat().st_size / 1e6:,.1f} MB")
+        if given.mixed or given.quick:
             write_nodes(Path(folder) / "nodes.csv", nodes, seed=1)
-            compare_encoding(path, Path(folder) / "nodes.csv", arguments.turns)
-            return
-        pa_csv.read_csv(path)  # once for the file cache
-        theirs, ours = [], []
-        for _ in range(arguments.turns):
-            theirs.append(seconds(pa_csv.read_csv, path))
-            ours.append(seconds(read_tables, path))
-        for kind, column in (("wall", 0), ("CPU", 1)):
-            pair = [[times[column] for times in runs] for runs in (theirs, ours)]
-            for name, times in zip(("pyarrow.csv.read_csv", "read_tables"), pair, strict=True):
-                median = statistics.median(times)
-                print(f"{kind:4} {name:22} best {min(times):.3f} s  median {median:.3f} s")
-            best = min(pair[1]) / min(pair[0])
-            median = statistics.median(pair[1]) / statistics.median(pair[0])
-            print(f"{kind:4} {'ratio':22} best {best:.2f}     median {median:.2f}  (target 3)")
-        done = subprocess.run(
-            [sys.executable, "-c", _PEAK, str(path)], check=True, capture_output=True, text=True
-        )
-        memory = json.loads(done.stdout)
-        limit = 3 * memory["arrays"] + size
-        print(
-            f"peak memory            {memory['peak'] / 1e6:,.0f} MB of {limit / 1e6:,.0f} MB "
-            f"(3 x {memory['arrays'] / 1e6:,.0f} MB of arrays + the file): "
-            f"{memory['peak'] / limit:.2f}"
-        )
+            compare_encoding(path, Path(folder) / "nodes.csv", given.turns)
+        if not given.mixed:
+            compare_reading(path, given.turns)
 
 
 if __name__ == "__main__":

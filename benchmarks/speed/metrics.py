@@ -12,19 +12,20 @@ Every repeat counts the edges afresh; the best of the repeats is printed.
 
 from __future__ import annotations
 
-import argparse
 import copy
 import os
-import time
+import sys
 import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from shared import Spent, Ways, best, interleaved, machine, parser, times
 
 from heterophily.data import catalog
 from heterophily.data.graph import Graph
@@ -46,31 +47,8 @@ def fresh(graph: Graph) -> Graph:
     return other
 
 
-@dataclass
-class Spent:
-    """Seconds: by the clock, and of the processors (all threads; immune to a busy machine)."""
-
-    wall: float = float("inf")
-    cpu: float = float("inf")
-
-    def repeat(self, action: Callable[[], Any], times: int = 1) -> Spent:
-        """Run an action; keep the best of each."""
-        for _ in range(times):
-            wall, cpu = time.perf_counter(), time.process_time()
-            action()
-            self.cpu = min(self.cpu, time.process_time() - cpu)
-            self.wall = min(self.wall, time.perf_counter() - wall)
-        return self
-
-    def __str__(self) -> str:
-        return f"{self.wall:7.3f} s wall, {self.cpu:7.3f} s CPU"
-
-    def ratio(self, slower: Spent) -> str:
-        return f"ratio {slower.wall / self.wall:.1f}x wall, {slower.cpu / self.cpu:.1f}x CPU"
-
-
 def spent(action: Callable[[], Any], repeats: int) -> Spent:
-    return Spent().repeat(action, repeats)
+    return best(interleaved({"": action}, repeats, warm=False)[""])
 
 
 def peak_megabytes(action: Callable[[], Any]) -> float:
@@ -121,8 +99,7 @@ def dense_metrics(graph: Graph) -> dict[str, float]:
     }
 
 
-def against_dense(data_folder: Path | None) -> None:
-    graph = catalog.load("squirrel", data_folder=data_folder)
+def against_dense(graph: Graph) -> None:
 
     def ours() -> dict[str, float]:
         other = fresh(graph)
@@ -202,35 +179,41 @@ def against_pyg(graph: Graph, rounds: int) -> None:
     print(f"   edge, node, class: {pairs}; ours with the compatibility matrix, theirs without")
     for threads in sorted({1, min(2, os.cpu_count() or 1)}):
         torch.set_num_threads(threads)
-        best = {path: Spent() for path in PATHS}
-        slow = Spent()
-        for _ in range(rounds):  # interleaved
-            slow.repeat(theirs)
-            for path, isa in PATHS.items():
-                with engine(isa, threads):
-                    best[path].repeat(ours, 2)
-        print(f"   {threads} thread(s), PyTorch Geometric {slow}")
-        for path, fast in best.items():
-            print(f"   {threads} thread(s), {path:17} {fast}   {fast.ratio(slow)}")
+        ways: Ways = {"PyTorch Geometric": theirs}
+        for path, isa in PATHS.items():
+            ways |= {path: lambda isa=isa, threads=threads: in_engine(ours, isa, threads)}
+        found = {way: best(turns) for way, turns in interleaved(ways, rounds).items()}
+        slow = found["PyTorch Geometric"]
+        for way, fast in found.items():
+            ratio = f"ratio {times(slow.wall, fast.wall)} wall, {times(slow.cpu, fast.cpu)} CPU"
+            print(f"   {threads} thread(s), {way:17} {fast}   {ratio}")
+
+
+def in_engine(action: Callable[[], Any], isa: str, threads: int) -> None:
+    with engine(isa, threads):
+        action()
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Speed and memory of the metrics.")
-    parser.add_argument("--nodes", type=int, default=1_000_000)
-    parser.add_argument("--edges", type=int, default=10_000_000)
-    parser.add_argument("--data-folder", type=Path, default=None)
-    parser.add_argument("--only-large", action="store_true", help="leave squirrel out")
-    parser.add_argument("--rounds", type=int, default=3, help="of part 3")
-    options = parser.parse_args()
-    print(f"{os.cpu_count()} processors")
-    if not options.only_large:
-        print("1. squirrel, eight metrics, against dense N x N in float32")
-        against_dense(options.data_folder)
-    graph = large_graph(options.nodes, options.edges)
+    options = parser(__doc__)
+    options.add_argument("--nodes", type=int, default=1_000_000)
+    options.add_argument("--edges", type=int, default=10_000_000)
+    options.add_argument("--data-folder", type=Path, default=None)
+    options.add_argument("--only-large", action="store_true", help="leave squirrel out")
+    options.add_argument("--rounds", type=int, default=3, help="of part 3")
+    given = options.parse_args()
+    if given.quick:
+        given.nodes, given.edges, given.rounds = 1_000, 5_000, 1
+    print(f"{machine()['processors']} processors")
+    if not given.only_large:
+        name = "texas" if given.quick else "squirrel"
+        print(f"1. {name}, eight metrics, against dense N x N in float32")
+        against_dense(catalog.load(name, data_folder=given.data_folder))
+    graph = large_graph(given.nodes, given.edges)
     print(f"2. {graph.num_nodes:,} nodes, {graph.num_edges:,} edges, against one SciPy product")
     against_product(graph)
     print(f"3. {graph.adjacency.nnz:,} directed edges, against torch_geometric.utils.homophily")
-    against_pyg(graph, options.rounds)
+    against_pyg(graph, given.rounds)
 
 
 if __name__ == "__main__":

@@ -5,21 +5,23 @@
 Trains acm-sign on a generated graph by one process, then by several under Ray Train; in the middle
 one of these is killed with SIGKILL, Ray starts them again, and they go on after the last finished
 epoch. Prints both results and their largest difference. Ray listens on more than the loopback
-address (docs/cluster.md): run it in a trusted network.
+address (docs/cluster.md): run it in a trusted network. With ``--quick`` there is no Ray and no kill:
+one process beside one process.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
 import signal
+import sys
 import tempfile
 import threading
-import time
 from pathlib import Path
 
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from shared import Spent, machine, parser, tell
 
 from heterophily.data.graph import Graph
 from heterophily.data.splits import Split
@@ -67,14 +69,16 @@ def training_process() -> int | None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--folder", type=Path, help="for checkpoints")
-    parser.add_argument("--nodes", type=int, default=20_000)
-    parser.add_argument("--epochs", type=int, default=20)
-    parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--no-kill", action="store_true")
-    parser.add_argument("--out", type=Path, help="write the record here")
-    given = parser.parse_args()
+    options = parser(__doc__)
+    options.add_argument("--folder", type=Path, help="for checkpoints")
+    options.add_argument("--nodes", type=int, default=20_000)
+    options.add_argument("--epochs", type=int, default=20)
+    options.add_argument("--processes", type=int, default=2)
+    options.add_argument("--no-kill", action="store_true")
+    options.add_argument("--record", type=Path, help="add a line to this file")
+    given = options.parse_args()
+    if given.quick:
+        given.nodes, given.epochs, given.processes, given.no_kill = 300, 2, 1, True
     os.environ["HETEROPHILY_TOGETHER"] = str(os.getpid())  # workers of Ray inherit it
     graph = made_graph(given.nodes)
     part = np.random.default_rng(1).permutation(given.nodes) % 3
@@ -83,16 +87,23 @@ def main() -> None:
     config = TrainConfig(
         max_epochs=given.epochs, batches="channels", batch_size=max(given.nodes // 60, 1)
     )
-    folder = Path(tempfile.mkdtemp(dir=given.folder))
-    start = time.perf_counter()
-    one = train_alone(spec, graph, split, config)
-    alone = time.perf_counter() - start
-    killer = Killer(folder / CHECKPOINT)
-    if not given.no_kill:
-        killer.start()
-    start = time.perf_counter()
-    two = train_together(spec, graph, split, config, folder=folder, processes=given.processes)
-    killer.done.set()
+    results = []
+    with tempfile.TemporaryDirectory(dir=given.folder) as name:
+        folder = Path(name)
+        killer = Killer(folder / CHECKPOINT)
+
+        def alone() -> None:
+            results.append(train_alone(spec, graph, split, config))
+
+        def together() -> None:
+            how = {"folder": folder, "processes": given.processes}
+            results.append(train_together(spec, graph, split, config, **how))
+
+        if not given.no_kill:
+            killer.start()
+        times = [Spent.on(alone), Spent.on(alone if given.quick else together)]
+        killer.done.set()
+    one, two = results
     assert one.logits is not None
     assert two.logits is not None
     record = {
@@ -100,16 +111,14 @@ def main() -> None:
         "processes": given.processes,
         "epochs": two.epochs,
         "kills": killer.kills,
-        "seconds_alone": round(alone, 1),
-        "seconds_together": round(time.perf_counter() - start, 1),
+        "seconds_alone": round(times[0].wall, 1),
+        "seconds_together": round(times[1].wall, 1),
         "test_accuracy": [one.test_accuracy, two.test_accuracy],
         "largest_difference": float(np.abs(one.history.train_loss - two.history.train_loss).max()),
         "largest_difference_of_logits": float(np.abs(one.logits - two.logits).max()),
+        "machine": machine(),
     }
-    text = json.dumps(record, indent=2)
-    print(text)
-    if given.out is not None:
-        given.out.write_text(text + "\n", "utf-8")
+    tell(record, given.record)
 
 
 if __name__ == "__main__":

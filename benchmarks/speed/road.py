@@ -12,12 +12,13 @@ and test nodes (ROC AUC, F1 and so on), which most runs keep.
 
 from __future__ import annotations
 
-import argparse
+import sys
 import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
 from statistics import median
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from shared import interleaved, parser
 
 from heterophily import open_store
 from heterophily.data.catalog import load
@@ -66,40 +67,44 @@ def directly(runs: list[Run]) -> None:
     NativeEngine(sources.buffers(runs[0])).train(tasks, inputs, graph.labels)
 
 
-def by_road(runs: list[Run], url: str) -> None:
+def by_road(runs: list[Run], url: str = "memory:") -> None:
     """Complete the runs in an empty store."""
     with open_store(url) as store:
         complete(runs, store=store, executor=InProcess(), keep=KEPT).check()
 
 
-def seconds(call: Callable[[], None]) -> float:
-    """Return the processor time of a call."""
-    start = time.process_time()
-    call()
-    return time.process_time() - start
+def into_a_file(runs: list[Run]) -> None:
+    """Complete the runs in a new file."""
+    with tempfile.TemporaryDirectory() as folder:
+        by_road(runs, str(Path(folder) / "runs.sqlite"))
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--dataset", default="texas")
-    parser.add_argument("--model", default="acm-gcn")
-    parser.add_argument("--splits", default=10, type=int)
-    parser.add_argument("--rounds", default=5, type=int)
-    arguments = parser.parse_args()
-    asked = (arguments.dataset, arguments.model, arguments.splits)
+    options = parser(__doc__)
+    options.add_argument("--dataset", default="texas")
+    options.add_argument("--model", default="acm-gcn")
+    options.add_argument("--splits", default=10, type=int)
+    options.add_argument("--rounds", default=5, type=int)
+    given = options.parse_args()
+    if given.quick:
+        given.splits, given.rounds = 1, 1
+    asked = (given.dataset, given.model, given.splits)
     runs, scored = planned(*asked, PLAIN), planned(*asked, SCORED)
-    directly(runs[:1])
-    by_road(scored[:1], "memory:")  # loads what is loaded once
-    found: dict[str, list[float]] = {"memory": [], "memory, scores": [], "file": []}
-    for _ in range(arguments.rounds):
-        engine = seconds(lambda: directly(runs))
-        with tempfile.TemporaryDirectory() as folder:
-            path = str(Path(folder) / "runs.sqlite")
-            ways = {"memory": (runs, "memory:"), "file": (runs, path)}
-            for name, way in {**ways, "memory, scores": (scored, "memory:")}.items():
-                found[name].append(seconds(lambda way=way: by_road(*way)) / engine)
-    print(f"{arguments.model} on {arguments.dataset}, {len(runs)} trainings, engine directly: 1")
-    for name, ratios in found.items():
+    by_road(scored[:1])  # loads what is loaded once
+    found = interleaved(
+        {
+            "engine": lambda: directly(runs),
+            "memory": lambda: by_road(runs),
+            "memory, scores": lambda: by_road(scored),
+            "file": lambda: into_a_file(runs),
+        },
+        given.rounds,
+        warm=False,
+    )
+    print(f"{given.model} on {given.dataset}, {len(runs)} trainings, engine directly: 1")
+    direct = found.pop("engine")
+    for name, turns in found.items():
+        ratios = [turn.cpu / base.cpu for turn, base in zip(turns, direct, strict=True)]
         spread = f"({min(ratios):.3f} to {max(ratios):.3f})"
         print(f"  road, store in {name:<15} {median(ratios):.3f}  {spread}")
 

@@ -10,12 +10,12 @@ interleaved; medians.
 
 from __future__ import annotations
 
-import argparse
 import ctypes
 import statistics
-import time
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,17 +23,14 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 
-from heterophily.data.graph import Graph
-from heterophily.data.source import open_graph
-from heterophily.data.splits import Split, random_splits
-from heterophily.engine.buffers import GraphBuffers
-from heterophily.engine.run import run
-from heterophily.layers.inputs import GraphInputs
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from native_epochs import NativeEpochs, Network, first_split, published
+from shared import Spent, Ways, head, interleaved, line, median_ms, names, parser
+
 from heterophily.models.catalog import MODELS
 from heterophily.native.library import engine
 from heterophily.native.quotient import quotient_of
-from heterophily.paper.presets import Recipe, recipe
-from heterophily.training.replica import Replica
+from heterophily.paper.presets import Recipe
 
 MODEL = "acm-gcn"
 GOAL = 1.6
@@ -70,7 +67,8 @@ class Sizes:
     validation: float
 
 
-def sizes_of(graph: Graph, inputs: GraphInputs, chosen: Recipe, split: Split) -> Sizes:
+def sizes_of(network: Network, chosen: Recipe) -> Sizes:
+    graph, inputs, split = network.graph, network.inputs, network.split
     matrix = inputs.operator.matrix
     parts = (matrix.values.numpy(), matrix.indices.numpy(), matrix.indptr.numpy())
     found = quotient_of(sp.csr_array(parts, shape=matrix.shape))
@@ -129,17 +127,22 @@ def moves(of: Sizes) -> list[Move]:
 class Gather:
     """Rows of 256 bytes from a table, in an order that no prefetcher foresees."""
 
-    def __init__(self, library: Any, megabytes: float) -> None:
+    def __init__(self, library: Any, megabytes: float, moved: int) -> None:
         rows = max(1, int(megabytes * 1e6) // (COLUMNS * FLOAT))
         self.table = aligned(rows * COLUMNS)
         rng = np.random.default_rng(0)
-        count = MEASURED_BYTES // (COLUMNS * FLOAT)
+        count = moved // (COLUMNS * FLOAT)
         self.indices = rng.integers(0, rows, count, dtype=np.int32)
         self.total = aligned(COLUMNS)
         self.call = library.hp_gather_rows
 
-    def __call__(self) -> int:
-        """Gather; return the number of bytes."""
+    @property
+    def moved(self) -> int:
+        """Bytes of a call."""
+        return self.indices.size * COLUMNS * FLOAT
+
+    def __call__(self) -> None:
+        """Gather."""
         self.call(
             ctypes.c_void_p(self.table.ctypes.data),
             ctypes.c_void_p(self.indices.ctypes.data),
@@ -147,28 +150,34 @@ class Gather:
             ctypes.c_int64(DEGREE),
             ctypes.c_void_p(self.total.ctypes.data),
         )
-        return self.indices.size * COLUMNS * FLOAT
 
 
 class Stream:
     """An array that is read and written in order."""
 
-    def __init__(self, library: Any, megabytes: float) -> None:
+    def __init__(self, library: Any, megabytes: float, moved: int) -> None:
         self.array = aligned(max(COLUMNS, int(megabytes * 1e6) // FLOAT))
-        self.rounds = max(1, MEASURED_BYTES // (2 * self.array.nbytes))
+        self.rounds = max(1, moved // (2 * self.array.nbytes))
         self.call = library.hp_update
 
-    def __call__(self) -> int:
-        """Pass through the array; return the number of bytes."""
+    @property
+    def moved(self) -> int:
+        """Bytes of a call."""
+        return 2 * self.array.nbytes * self.rounds
+
+    def __call__(self) -> None:
+        """Pass through the array."""
         self.call(
             ctypes.c_void_p(self.array.ctypes.data),
             ctypes.c_int64(self.array.size),
             ctypes.c_int64(self.rounds),
         )
-        return 2 * self.array.nbytes * self.rounds
 
 
-KINDS: dict[str, Callable[[Any, float], Gather | Stream]] = {"gather": Gather, "stream": Stream}
+KINDS: dict[str, Callable[[Any, float, int], Gather | Stream]] = {
+    "gather": Gather,
+    "stream": Stream,
+}
 
 
 def aligned(floats: int) -> np.ndarray:
@@ -178,66 +187,33 @@ def aligned(floats: int) -> np.ndarray:
     return memory[shift : shift + floats]
 
 
-class Epochs:
-    """The engine on a dataset with the paper's hyper-parameters."""
-
-    def __init__(self, name: str, epochs: int) -> None:
-        chosen = recipe("paper", MODEL, name, "random")
-        graph = open_graph(name, **chosen.graph)
-        spec = MODELS[MODEL].with_options(**chosen.options)
-        inputs = GraphInputs.from_graph(graph, spec.inputs)
-        self.network = spec.build(
-            num_nodes=inputs.num_nodes,
-            num_features=inputs.num_features,
-            num_classes=graph.num_classes,
-        )
-        self.split = random_splits(graph.labels, repeats=1, seed=0, rule="paper-random")[0]
-        self.sizes = sizes_of(graph, inputs, chosen, self.split)
-        self.labels, self.epochs = graph.labels, epochs
-        self.config = chosen.config.replace(stopping="none")
-        self.buffers = GraphBuffers(inputs, graph.labels, graph.num_classes)
-
-    def milliseconds(self) -> float:
-        """CPU ms of an epoch: a run less one of a single epoch, from the same start."""
-        return 1000 * (self._seconds(1 + self.epochs) - self._seconds(1)) / self.epochs
-
-    def _seconds(self, epochs: int) -> float:
-        task = Replica(lambda: self.network, self.split, self.config.replace(max_epochs=epochs), 0)
-        before = time.process_time()
-        run([task], self.buffers, self.labels, keep_state=False)
-        return time.process_time() - before
+def gigabytes_per_second(probe: Gather | Stream, turns: Iterable[Spent]) -> float:
+    return statistics.median(probe.moved / 1e9 / turn.cpu for turn in turns)
 
 
-def gigabytes_per_second(action: Callable[[], int]) -> float:
-    before = time.process_time()
-    moved = action()
-    return moved / 1e9 / (time.process_time() - before)
-
-
-def roofline(name: str, epochs: int, rounds: int, library: Any) -> None:
-    trained = Epochs(name, epochs)
-    listed = moves(trained.sizes)
-    probes = {(move.kind, move.table): KINDS[move.kind](library, move.table) for move in listed}
-    times: list[float] = []
-    speeds: dict[tuple[str, float], list[float]] = {probe: [] for probe in probes}
-    for _ in range(rounds):
-        for probe, action in probes.items():
-            speeds[probe].append(gigabytes_per_second(action))
-        times.append(trained.milliseconds())
-    speed = {probe: statistics.median(values) for probe, values in speeds.items()}
-    print(f"\n{name}: {trained.sizes}")
-    print("| bytes of an epoch | kind | MB | of a table of MB | measured GB/s | ms |")
-    print("|---|---|---|---|---|---|")
+def roofline(name: str, epochs: int, rounds: int, library: Any, measured: int) -> None:
+    graph, chosen = published(MODEL, name)
+    spec = MODELS[MODEL].with_options(**chosen.options)
+    network = Network.of(spec, graph, first_split(graph), chosen.config)
+    trained, sizes = NativeEpochs(network), sizes_of(network, chosen)
+    listed = moves(sizes)
+    probes = {
+        f"{move.kind} {move.table}": KINDS[move.kind](library, move.table, measured)
+        for move in listed
+    }
+    ways: Ways = {**probes, "engine": lambda: trained.spent(epochs)}
+    found = interleaved(ways, rounds, warm=False)
+    print(f"\n{name}: {sizes}")
+    print(head(["bytes of an epoch", "kind", "MB", "of a table of MB", "measured GB/s", "ms"]))
     bound = 0.0
     for move in listed:
-        rate = speed[move.kind, move.table]
+        place = f"{move.kind} {move.table}"
+        rate = gigabytes_per_second(probes[place], found[place])
         milliseconds = move.megabytes / rate
         bound += milliseconds
-        print(
-            f"| {move.what} | {move.kind} | {move.megabytes:.1f} | {move.table:.2f} | {rate:.0f} | "
-            f"{milliseconds:.2f} |"
-        )
-    total, ms = sum(move.megabytes for move in listed), statistics.median(times)
+        numbers = f"{move.megabytes:.1f}", f"{move.table:.2f}", f"{rate:.0f}", f"{milliseconds:.2f}"
+        print(line([move.what, move.kind, *numbers]))
+    total, ms = sum(move.megabytes for move in listed), median_ms(found["engine"])
     print(
         f"\n{name}: {total:.0f} MB, bound {bound:.2f} ms, engine {ms:.2f} ms "
         f"({total / ms:.0f} GB/s), distance {ms / bound:.2f}x (goal {GOAL}x)"
@@ -245,18 +221,20 @@ def roofline(name: str, epochs: int, rounds: int, library: Any) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--datasets", default="squirrel,pubmed")
-    parser.add_argument("--epochs", type=int, default=25)
-    parser.add_argument("--rounds", type=int, default=7)
-    arguments = parser.parse_args()
+    options = parser(__doc__)
+    options.add_argument("--datasets", default=["squirrel", "pubmed"], type=names)
+    options.add_argument("--epochs", type=int, default=25)
+    options.add_argument("--rounds", type=int, default=7)
+    given = options.parse_args()
     torch.set_num_threads(1)
-    native = engine()
+    native, measured = engine(), MEASURED_BYTES
     if native.library is None:
         raise SystemExit(f"no native engine: {native.reason}")
-    print(f"{MODEL}, {native.isa}, one thread, CPU time, medians of {arguments.rounds} rounds")
-    for name in arguments.datasets.split(","):
-        roofline(name, arguments.epochs, arguments.rounds, native.library)
+    if given.quick:
+        given.datasets, given.epochs, given.rounds, measured = ["texas"], 20, 1, 2**20
+    print(f"{MODEL}, {native.isa}, one thread, CPU time, medians of {given.rounds} rounds")
+    for name in given.datasets:
+        roofline(name, given.epochs, given.rounds, native.library, measured)
 
 
 if __name__ == "__main__":

@@ -12,122 +12,111 @@ files are removed at the end.
 
 from __future__ import annotations
 
-import argparse
 import json
-import os
 import shutil
-import subprocess
 import sys
-import time
 from pathlib import Path
+from typing import Any
 
-OURS = """
-import json, sys
-from heterophily.metrics.catalog import compute_metrics
-from heterophily.metrics.collect.tables import table_statistics
-folder, memory = sys.argv[1:]
-counted = table_statistics(folder + "/edges.parquet", folder + "/nodes.parquet", memory=memory, scratch=folder)
-values = compute_metrics(counted).values
-print(json.dumps({"edges": counted.num_edges, "consistent": counted.consistent[0],
-                  "matching": int(counted.class_pairs.trace()) // 2, "node": values["node_homophily"]}))
-"""
-RIVAL = """
-import json, sys
-import duckdb, numpy as np
-folder, memory, classes, is_stored = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4] == "stored"
-db = duckdb.connect(config={"memory_limit": memory, "temp_directory": folder + "/spill", "threads": 2})
-db.execute("SET preserve_insertion_order = false")
-db.execute(f"CREATE TABLE nodes AS SELECT id, y FROM read_parquet('{folder}/nodes.parquet')")
-e = f\"\"\"(SELECT DISTINCT least(source, target) AS a, greatest(source, target) AS b
-    FROM read_parquet('{folder}/edges.parquet') WHERE source <> target)\"\"\"
-if is_stored:
-    db.execute(f"CREATE TABLE e AS {e}")
-    both = "SELECT a AS v, b AS u FROM e UNION ALL SELECT b, a FROM e"
-else:
-    both = f"SELECT unnest([a, b]) AS v, unnest([b, a]) AS u FROM {e}"
-counts = ", ".join(f"count(*) FILTER (WHERE n.y = {k}) AS c{k}" for k in range(classes))
-db.execute(f\"\"\"CREATE TABLE m AS SELECT v, {counts}, count(*) AS d
-    FROM ({both}) JOIN nodes n ON n.id = u GROUP BY v\"\"\")
-own = "CASE y " + " ".join(f"WHEN {k} THEN c{k}" for k in range(classes)) + " END"
-sums = ", ".join(f"sum((coalesce(c{k}, 0) + (y = {k})::INT) / (coalesce(d, 0) + 1.0))" for k in range(classes))
-rows = db.execute(f\"\"\"SELECT y, count(*), sum({own}), sum({own} / d), count(d), {sums}
-    FROM nodes LEFT JOIN m ON id = v GROUP BY y ORDER BY y\"\"\").fetchall()
-sizes = np.array([r[1] for r in rows], float); total = np.array([r[5:] for r in rows], float)
-gap = total / sizes[:, None] - (total.sum(0) - total) / (sizes.sum() - sizes)[:, None]
-dot = "CASE y " + " ".join(
-    f"WHEN {k} THEN " + " + ".join(f"(coalesce(c{j}, 0) + (y = {j})::INT) * ({gap[k, j]!r})" for j in range(classes))
-    for k in range(classes)).replace("np.float64(", "(") + " END"
-consistent = db.execute(f\"\"\"SELECT count(*) FROM nodes LEFT JOIN m ON id = v
-    WHERE ({dot}) / (coalesce(d, 0) + 1.0) >= -1e-10\"\"\").fetchone()[0]
-edges = int(db.execute("SELECT sum(d) FROM m").fetchone()[0]) // 2
-print(json.dumps({"edges": edges, "consistent": consistent, "matching": int(sum(r[2] or 0 for r in rows)) // 2,
-                  "node": sum(r[3] or 0 for r in rows) / sum(r[4] for r in rows)}))
-"""
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from shared import Apart, apart, count, heterophily, parser, tell
+
+CLASSES = 5
+Counts = dict[str, float]
 
 
-def measured(command: list[str]) -> dict[str, object]:
-    """Run a command; return CPU and wall seconds, peak memory in GB, and what it printed."""
-    start = time.perf_counter()
-    child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    assert child.stdout is not None
-    text = child.stdout.read()
-    _, status, used = os.wait4(child.pid, 0)
-    child.returncode = os.waitstatus_to_exitcode(status)
-    if child.returncode:
-        raise SystemExit(f"failed: {' '.join(command)[:200]}")
+def ours(folder: Path, memory: str) -> Counts:
+    """Count with the package."""
+    from heterophily.metrics.catalog import compute_metrics
+    from heterophily.metrics.collect.tables import table_statistics
+
+    tables = (str(folder / f"{name}.parquet") for name in ("edges", "nodes"))
+    counted = table_statistics(*tables, memory=memory, scratch=str(folder))
     return {
-        "cpu_seconds": round(used.ru_utime + used.ru_stime, 1),
-        "wall_seconds": round(time.perf_counter() - start, 1),
-        "peak_gb": round(used.ru_maxrss / 2**20, 2),
-        "text": text,
+        "edges": counted.num_edges,
+        "consistent": counted.consistent[0],
+        "matching": int(counted.class_pairs.trace()) // 2,
+        "node": compute_metrics(counted).values["node_homophily"],
     }
 
 
-def last_line(step: dict[str, object]) -> dict[str, float]:
-    """Return the numbers that a step printed, after whatever progress it showed."""
-    text = str(step["text"])
-    found: dict[str, float] = json.loads(text[text.rindex("{") :])
-    return found
+def duckdb_counts(folder: Path, memory: str, *, is_stored: bool) -> Counts:
+    """Count with SQL; edges without duplicates are a table (``is_stored``) or never stored."""
+    import duckdb
+    import numpy as np
+
+    classes = range(CLASSES)
+    limits = {"memory_limit": memory, "temp_directory": f"{folder}/spill", "threads": 2}
+    db = duckdb.connect(config=limits)
+    db.execute("SET preserve_insertion_order = false")
+    db.execute(f"CREATE TABLE nodes AS SELECT id, y FROM read_parquet('{folder}/nodes.parquet')")
+    edges = f"""(SELECT DISTINCT least(source, target) AS a, greatest(source, target) AS b
+        FROM read_parquet('{folder}/edges.parquet') WHERE source <> target)"""
+    if is_stored:
+        db.execute(f"CREATE TABLE e AS {edges}")
+        both = "SELECT a AS v, b AS u FROM e UNION ALL SELECT b, a FROM e"
+    else:
+        both = f"SELECT unnest([a, b]) AS v, unnest([b, a]) AS u FROM {edges}"
+    counts = ", ".join(f"count(*) FILTER (WHERE n.y = {k}) AS c{k}" for k in classes)
+    db.execute(f"""CREATE TABLE m AS SELECT v, {counts}, count(*) AS d
+        FROM ({both}) JOIN nodes n ON n.id = u GROUP BY v""")
+    own = "CASE y " + " ".join(f"WHEN {k} THEN c{k}" for k in classes) + " END"
+    with_itself = [f"(coalesce(c{k}, 0) + (y = {k})::INT)" for k in classes]
+    sums = ", ".join(f"sum({each} / (coalesce(d, 0) + 1.0))" for each in with_itself)
+    rows = db.execute(f"""SELECT y, count(*), sum({own}), sum({own} / d), count(d), {sums}
+        FROM nodes LEFT JOIN m ON id = v GROUP BY y ORDER BY y""").fetchall()
+    sizes, total = (np.array(part, float) for part in ([r[1] for r in rows], [r[5:] for r in rows]))
+    gap = total / sizes[:, None] - (total.sum(0) - total) / (sizes.sum() - sizes)[:, None]
+    dots = [
+        " + ".join(f"{each} * ({float(gap[k, j])!r})" for j, each in enumerate(with_itself))
+        for k in classes
+    ]
+    dot = "CASE y " + " ".join(f"WHEN {k} THEN {dots[k]}" for k in classes) + " END"
+    (consistent,) = db.execute(f"""SELECT count(*) FROM nodes LEFT JOIN m ON id = v
+        WHERE ({dot}) / (coalesce(d, 0) + 1.0) >= -1e-10""").fetchone()
+    return {
+        "edges": int(db.execute("SELECT sum(d) FROM m").fetchone()[0]) // 2,
+        "consistent": consistent,
+        "matching": int(sum(r[2] or 0 for r in rows)) // 2,
+        "node": sum(r[3] or 0 for r in rows) / sum(r[4] for r in rows),
+    }
 
 
-def run(edges: int, given: argparse.Namespace) -> dict[str, object]:
+def numbers(step: Apart) -> dict[str, float]:
+    """Return what a record keeps of a step."""
+    facts = step.facts()
+    return {"wall_seconds": facts.pop("seconds"), **facts}
+
+
+def run(edges: int, given: Any) -> dict[str, Any]:
     """Measure one size."""
     folder = given.folder / f"scale-{edges}-{given.degrees}"
-    tool = [sys.executable, "-m", "heterophily.cli.app"]
-    nodes = ["--nodes", str(max(edges // 10 // 5, 10)), "--classes", "5", "--degree", "20"]
-    features = ["--features", str(given.features)] if given.features else ["--base", "none"]
-    drawn = [*nodes, "--homophily", "0.3", *features, "--degrees", given.degrees]
-    steps = {
-        "generate": [*tool, "generate", str(folder), "--stream", *drawn],
-        "ours": [sys.executable, "-c", OURS, str(folder), given.memory],
-    }
-    if not given.no_rival:
-        for way in ("stored", "streamed"):
-            steps[f"duckdb {way}"] = [
-                *[sys.executable, "-c", RIVAL, str(folder)],
-                *[given.rival_memory, "5", way],
-            ]
-    if given.keep and folder.is_dir():
-        del steps["generate"]
+    nodes = ["--nodes", max(edges // 10 // 5, 10), "--classes", CLASSES, "--degree", 20]
+    features = ["--features", given.features] if given.features else ["--base", "none"]
+    drawn = [*nodes, "--homophily", 0.3, *features, "--degrees", given.degrees]
+    found: dict[str, Any] = {"edges": edges, "degrees": given.degrees, "memory": given.memory}
+    told: dict[str, Apart] = {}
     try:
-        told = {name: measured(command) for name, command in steps.items()}
+        if not (given.keep and folder.is_dir()):
+            told["generate"] = apart(heterophily, "generate", folder, "--stream", *drawn)
+        told["ours"] = apart(ours, folder, given.memory)
+        for way in () if given.no_rival else ("stored", "streamed"):
+            told[f"duckdb {way}"] = apart(
+                duckdb_counts, folder, given.rival_memory, is_stored=way == "stored"
+            )
     finally:
         if not given.keep:
             shutil.rmtree(folder, ignore_errors=True)
-    ours = last_line(told["ours"])
-    rivals = [name for name in told if name.startswith("duckdb")]
+    here, rivals = told["ours"], [name for name in told if name.startswith("duckdb")]
     for name in rivals:
-        theirs = last_line(told[name])
-        same = all(ours[key] == theirs[key] for key in ("edges", "consistent", "matching"))
-        if not same or abs(ours["node"] - theirs["node"]) > 1e-9:
-            raise SystemExit(f"ours {ours}, {name} {theirs}")
-    found: dict[str, object] = {"edges": edges, "degrees": given.degrees, "memory": given.memory}
+        theirs, own = told[name].value, here.value
+        same = all(own[key] == theirs[key] for key in ("edges", "consistent", "matching"))
+        if not same or abs(own["node"] - theirs["node"]) > 1e-9:
+            raise SystemExit(f"ours {own}, {name} {theirs}")
     for kind in ("cpu", "wall") if rivals else ():
-        best = min(float(str(told[name][f"{kind}_seconds"])) for name in rivals)
-        found[f"{kind}_ratio"] = round(best / float(str(told["ours"][f"{kind}_seconds"])), 2)
-    for name, values in told.items():
-        found[name] = {key: value for key, value in values.items() if key != "text"}
-    return {**found, "counted": ours}
+        least = min(getattr(told[name].spent, kind) for name in rivals)
+        found[f"{kind}_ratio"] = round(least / getattr(here.spent, kind), 2)
+    return {**found, **{name: numbers(step) for name, step in told.items()}, "counted": here.value}
 
 
 def plot(record: Path, picture: Path) -> None:
@@ -137,7 +126,7 @@ def plot(record: Path, picture: Path) -> None:
     mpl.use("agg")
     import matplotlib.pyplot as plt
 
-    rows = [json.loads(line) for line in record.read_text("utf-8").splitlines()]
+    rows = [json.loads(text) for text in record.read_text("utf-8").splitlines()]
     kept = {(row["degrees"], row["edges"]): row for row in rows}
     figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
     for degrees, marker in (("uniform", "o"), ("power-law", "s")):
@@ -158,31 +147,29 @@ def plot(record: Path, picture: Path) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--edges", type=float, nargs="+", default=[1e6, 1e7])
-    parser.add_argument("--degrees", default="uniform", choices=["uniform", "power-law"])
-    parser.add_argument("--memory", default="1500MB", help="limit of ours")
-    parser.add_argument("--rival-memory", default="8GB", help="limit of DuckDB")
-    parser.add_argument("--no-rival", action="store_true")
-    parser.add_argument(
+    options = parser(__doc__)
+    options.add_argument("--edges", type=count, nargs="+", default=[10**6, 10**7])
+    options.add_argument("--degrees", default="uniform", choices=["uniform", "power-law"])
+    options.add_argument("--memory", default="1500MB", help="limit of ours")
+    options.add_argument("--rival-memory", default="8GB", help="limit of DuckDB")
+    options.add_argument("--no-rival", action="store_true")
+    options.add_argument(
         "--features", type=int, default=0, help="Gaussian columns of the node table"
     )
-    parser.add_argument("--keep", action="store_true", help="keep the tables, use them again")
-    parser.add_argument("--folder", type=Path, default=Path())
-    parser.add_argument("--record", type=Path, help="add a line for each size to this file")
-    parser.add_argument(
+    options.add_argument("--keep", action="store_true", help="keep the tables, use them again")
+    options.add_argument("--folder", type=Path, default=Path())
+    options.add_argument("--record", type=Path, help="add a line for each size to this file")
+    options.add_argument(
         "--plot", type=Path, help="draw the record as this picture, measure nothing"
     )
-    given = parser.parse_args()
+    given = options.parse_args()
     if given.plot is not None:
         plot(given.record, given.plot)
         return
+    if given.quick:
+        given.edges, given.rival_memory = [5_000], "500MB"
     for edges in given.edges:
-        line = json.dumps(run(int(edges), given))
-        print(line, flush=True)
-        if given.record is not None:
-            with open(given.record, "a", encoding="utf-8") as stream:
-                stream.write(line + "\n")
+        tell(run(edges, given), None if given.quick else given.record)
 
 
 if __name__ == "__main__":

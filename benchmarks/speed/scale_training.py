@@ -1,11 +1,13 @@
 """Training beyond memory: accuracy beside full batches, one large run end to end, the sampler.
 
-    python benchmarks/speed/scale_training.py accuracy [--graphs squirrel minesweeper] [--quick]
-    python benchmarks/speed/scale_training.py end-to-end [--edges 1e8] [--quick]
-    python benchmarks/speed/scale_training.py sampler [--edges 1e7] [--quick]
+    python benchmarks/speed/scale_training.py accuracy [--graphs squirrel minesweeper]
+    python benchmarks/speed/scale_training.py end-to-end [--edges 1e8]
+    python benchmarks/speed/scale_training.py sampler [--edges 1e7]
+    python benchmarks/speed/scale_training.py --quick  # all three, on small graphs
 
-``accuracy`` trains the same model with the same settings, splits and seeds in full batches and by
-mini-batches; every run is kept in ``--store``, so that a second call goes on. ``end-to-end`` draws
+``accuracy`` trains the same model with the same settings, splits and seeds in full batches (by the
+native engine where it covers the model) and by mini-batches; graphs are names or files; every run
+is kept in ``--store``, so that a second call goes on. ``end-to-end`` draws
 the tables of a random graph, runs ``heterophily convert``, ``train`` and ``predict`` in processes of
 their own, and beside them a training with a plain PyTorch loader; it prints time and peak memory of
 each. ``sampler`` draws neighbourhoods of 1,024 nodes, 10 and 10 neighbours, beside a sampler in NumPy.
@@ -14,24 +16,19 @@ each. ``sampler`` draws neighbourhoods of 1,024 nodes, 10 and 10 neighbours, bes
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import shutil
-import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from scale_channels import convert, draw_tables
+from shared import Spent, apart, count, heterophily, machine, parser, tell
 
-from heterophily.channels.rows import parts_of, usable_threads
-from heterophily.data.synthetic.stream import StreamedGraph
-from heterophily.native.sampler import draw_neighbours, renumber
-
-COMMAND = "from heterophily.cli.app import main; import sys; sys.exit(main(sys.argv[1:]))"
 FULL = {"lr": 0.01, "weight_decay": 5e-4, "max_epochs": 300, "stopping": "none"}
 PAIRS = (  # model, kind of batches beside full ones, settings of mini-batches
     ("acm-gcn", "sampled", {"batch_size": 512, "fanout": 15}),
@@ -48,26 +45,27 @@ def accuracy(told: argparse.Namespace) -> None:
     from heterophily.runs.stores.url import open_store
     from heterophily.training.config import TrainConfig
 
-    repeats = 1 if told.quick else told.repeats
     print("graph | model | batches | score | full | mini-batches | difference in points")
     with open_store(told.store) as store:
-        for name in told.graphs:
-            graph = open_graph(name)
-            score = "roc-auc" if name == "minesweeper" else "accuracy"
+        for given in told.graphs:
+            graph, name = open_graph(given), Path(given).stem
+            score = "roc-auc" if graph.num_classes == 2 else "accuracy"
             for model, batches, numbers in PAIRS:
+                if told.models and model not in told.models:
+                    continue
                 found = []
                 for kind in ("full", batches):
-                    epochs = 10 if told.quick else (FULL["max_epochs"] if kind == "full" else 60)
-                    how = {**FULL, "max_epochs": epochs}
+                    epochs = FULL["max_epochs"] if kind == "full" else 60
+                    how = {**FULL, "max_epochs": 2 if told.quick else epochs}
                     if kind != "full":
                         how |= {"batches": kind, **numbers}
                     report = train(
                         model,
                         graph,
-                        repeats=repeats,
+                        repeats=told.repeats,
                         options={"dropout": 0.5},
                         config=TrainConfig(**how),
-                        engine="torch",
+                        engine="auto" if kind == "full" else "torch",
                         store=store,
                     )
                     values = []
@@ -82,73 +80,63 @@ def accuracy(told: argparse.Namespace) -> None:
                     f"{mini - full:+.2f}",
                     flush=True,
                 )
+                if told.record is not None and not told.quick:
+                    line = {"graph": name, "model": model, "batches": batches, "score": score}
+                    line |= {"splits": told.repeats}
+                    tell({**line, "full": round(full, 2), "mini": round(mini, 2)}, told.record)
 
 
 def end_to_end(told: argparse.Namespace) -> None:
     """Time convert, train (channels, 20 epochs) and an exact prediction, each by its command."""
-    edges = int(1e5 if told.quick else told.edges)
-    place = Path(tempfile.mkdtemp(dir=told.folder))
-    tables = [str(place / "edges.parquet"), str(place / "nodes.parquet")]
-    found: dict[str, object] = {"edges": edges, "nodes": edges // 10, "columns": told.columns}
-    found |= {"model": told.model, "batches": told.batches, "memory": told.memory}
-    try:
-        plan = StreamedGraph(edges // 10, edges, homophily=0.3, features=told.columns)
-        plan.write(*tables, threads=usable_threads())
-        graph, model = str(place / "g.disk"), str(place / "model")
-        given = ["--edges", tables[0], "--nodes", tables[1], "--memory", told.memory]
-        found["convert"] = _timed(told, ["convert", *given, "--out", graph])
-        words = ["train", told.model, graph, "--batches", told.batches, "--max-epochs", "20"]
-        words += ["--batch-size", "8192", "--out", model, "--store", f"sqlite:///{place}/runs.db"]
-        begun = time.time()
-        found["train"] = trained = _timed(told, words)
-        written = [path.stat().st_mtime for path in Path(graph, "channels").rglob("low-*")]
-        if written:  # from the start of the command until its last channel was there
-            trained["channels_seconds"] = round(max(written) - begun)
-        table = str(place / "predictions.parquet")
-        found["predict"] = _timed(told, ["predict", model, graph, "--out", table])
-        rival_edges = int(min(edges, told.rival_edges))
-        if rival_edges:
-            if rival_edges < edges:
-                plan = replace(plan, num_nodes=rival_edges // 10, num_edges=rival_edges)
-                plan.write(*tables, threads=usable_threads())
-            script = Path(__file__).parent / "yardsticks" / "torch_loader.py"
-            found["torch_loader"] = {"edges": rival_edges} | _run([str(script), *tables], {})
-    finally:
-        shutil.rmtree(place, ignore_errors=True)
-    line = json.dumps(found)
-    print(line)
-    if told.record is not None:
-        with open(told.record, "a", encoding="utf-8") as stream:
-            stream.write(line + "\n")
+    with tempfile.TemporaryDirectory(dir=told.folder) as folder:
+        found = _end_to_end(told, Path(folder))
+    tell(found, None if told.quick else told.record)
 
 
-def _timed(told: argparse.Namespace, words: list[str]) -> dict[str, object]:
-    return _run(["-c", COMMAND, *words], {"HETEROPHILY_MEMORY": told.memory})
-
-
-def _run(words: list[str], settings: dict[str, str]) -> dict[str, object]:
-    """Run Python in a process of its own; show what it printed, return what it took."""
-    start = time.perf_counter()
-    child = subprocess.Popen(
-        [sys.executable, *words],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        env={**os.environ, **settings},
-    )
-    assert child.stdout is not None
-    lines = [line.rstrip() for line in child.stdout]
-    _, status, used = os.wait4(child.pid, 0)
-    child.returncode = os.waitstatus_to_exitcode(status)
-    print("\n".join(f"  {line}" for line in lines), flush=True)
-    if child.returncode:
-        raise SystemExit(f"exit {child.returncode}: {' '.join(words)[:200]}")
-    found: dict[str, object] = {
-        "seconds": round(time.perf_counter() - start),
-        "cpu_seconds": round(used.ru_utime + used.ru_stime),
-        "peak_gb": round(used.ru_maxrss / 2**20, 2),
+def _end_to_end(told: argparse.Namespace, place: Path) -> dict[str, Any]:
+    tables = place / "edges.parquet", place / "nodes.parquet"
+    found: dict[str, Any] = {"edges": told.edges, "nodes": told.edges // 10}
+    found |= {"columns": told.columns, "model": told.model, "batches": told.batches}
+    found |= {"memory": told.memory, "machine": machine()}
+    os.environ["HETEROPHILY_MEMORY"] = told.memory
+    apart(_draw, told.edges, told.columns, tables)
+    given = ["--edges", tables[0], "--nodes", tables[1], "--memory", told.memory]
+    graph, model = place / "g.disk", place / "model"
+    words = ["--batches", told.batches, "--max-epochs", 20, "--batch-size", 8192]
+    words += ["--store", f"sqlite:///{place}/runs.db"]
+    commands = {
+        "convert": [*given, "--out", graph],
+        "train": [told.model, graph, *words, "--out", model],
+        "predict": [model, graph, "--out", place / "predictions.parquet"],
     }
-    return found | ({"told": json.loads(lines[-1])} if lines[-1].startswith("{") else {})
+    begun = {}
+    for verb, rest in commands.items():
+        begun[verb] = time.time()
+        found[verb] = apart(heterophily, verb, *rest).facts()
+    written = [path.stat().st_mtime for path in Path(graph, "channels").rglob("low-*")]
+    if written:  # from the start of the command until its last channel was there
+        found["train"]["channels_seconds"] = round(max(written) - begun["train"])
+    rival = min(told.edges, told.rival_edges)
+    if rival:
+        if rival < told.edges:
+            apart(_draw, rival, told.columns, tables)
+        loaded = apart(_by_hand, tables)
+        found["torch_loader"] = {"edges": rival, **loaded.facts(), "told": loaded.value}
+    return found
+
+
+def _by_hand(tables: tuple[Path, Path]) -> dict[str, Any]:
+    from yardsticks.torch_loader import train_in_memory
+
+    return train_in_memory(*tables, epochs=20)
+
+
+def _draw(edges: int, columns: int, tables: tuple[Path, Path]) -> None:
+    from heterophily.channels.rows import usable_threads
+    from heterophily.data.synthetic.stream import StreamedGraph
+
+    plan = StreamedGraph(edges // 10, edges, homophily=0.3, features=columns)
+    plan.write(*tables, threads=usable_threads())
 
 
 def numpy_sample(indptr: np.ndarray, indices: np.ndarray, nodes: np.ndarray, fanout: int) -> None:
@@ -164,65 +152,74 @@ def numpy_sample(indptr: np.ndarray, indices: np.ndarray, nodes: np.ndarray, fan
 
 def sampler(told: argparse.Namespace) -> None:
     """Print batches a second of the native sampler and of NumPy, in one run."""
-    edges = int(1e5 if told.quick else told.edges)
-    place = Path(tempfile.mkdtemp(dir=told.folder))
-    try:
-        draw_tables(place, edges, 16)
-        graph = convert(place)
+    from heterophily.channels.rows import parts_of, usable_threads
+    from heterophily.data.disk.graph import DiskGraph
+    from heterophily.native.sampler import draw_neighbours, renumber
+
+    with tempfile.TemporaryDirectory(dir=told.folder) as place:
+        draw_tables(Path(place), told.edges, 16)
+        graph = DiskGraph.open(convert(Path(place)))
         parts = parts_of(graph)
         indptr, indices = (np.array(graph.parts[0].indptr), np.array(graph.parts[0].indices))
-        rng, count = np.random.default_rng(1), 20
-        seeds = [rng.choice(graph.parts[0].num_rows, 1024, replace=False) for _ in range(count)]
-        found = {}
-        for threads in sorted({1, usable_threads()}):
-            start, cpu = time.perf_counter(), time.process_time()
-            for number, nodes in enumerate(seeds):
-                known = nodes
-                for layer in (0, 1):
-                    drawn = draw_neighbours(
-                        parts, known, 10, seed=0, round=2 * number + layer, threads=threads
-                    )
-                    known, _ = renumber(known, drawn.neighbours)
-            name = f"native, {threads} threads"
-            found[name] = (time.perf_counter() - start, time.process_time() - cpu)
-        start, cpu = time.perf_counter(), time.process_time()
+    rng, batches = np.random.default_rng(1), 20
+    seeds = [rng.choice(indptr.size - 1, 1024, replace=False) for _ in range(batches)]
+
+    def native(threads: int) -> None:
+        for number, nodes in enumerate(seeds):
+            known = nodes
+            for layer in (0, 1):
+                drawn = draw_neighbours(
+                    parts, known, 10, seed=0, round=2 * number + layer, threads=threads
+                )
+                known, _ = renumber(known, drawn.neighbours)
+
+    def by_numpy() -> None:
         for nodes in seeds:
             numpy_sample(indptr, indices, nodes, 10)
-        found["NumPy"] = (time.perf_counter() - start, time.process_time() - cpu)
-        base = found["NumPy"]
-        print(f"{graph.num_nodes:,} nodes, {graph.num_edges:,} edges; 1,024 nodes, 10 x 10")
-        for name, (wall, busy) in found.items():
-            print(
-                f"{name}: {count / wall:.1f} batches/s, {1000 * busy / count:.1f} CPU ms a batch, "
-                f"{base[0] / wall:.1f} times NumPy ({base[1] / busy:.1f} by CPU time)"
-            )
-    finally:
-        shutil.rmtree(place, ignore_errors=True)
+
+    found = {
+        f"native, {threads} threads": Spent.on(lambda threads=threads: native(threads))
+        for threads in sorted({1, usable_threads()})
+    }
+    found["NumPy"] = base = Spent.on(by_numpy)
+    print(f"{graph.num_nodes:,} nodes, {graph.num_edges:,} edges; 1,024 nodes, 10 x 10")
+    for name, spent in found.items():
+        print(
+            f"{name}: {batches / spent.wall:.1f} batches/s, {1000 * spent.cpu / batches:.1f} CPU ms "
+            f"a batch, {base.wall / spent.wall:.1f} times NumPy ({base.cpu / spent.cpu:.1f} by CPU "
+            "time)"
+        )
 
 
 PARTS = {"accuracy": accuracy, "end-to-end": end_to_end, "sampler": sampler}
 
 
-def main() -> int:
-    """Run one part."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("part", choices=PARTS)
-    parser.add_argument("--graphs", nargs="+", default=["squirrel", "minesweeper"])
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--store", default=None)
-    parser.add_argument("--edges", type=float, default=1e7)
-    parser.add_argument("--columns", type=int, default=64)
-    parser.add_argument("--model", default="acm-sgc-1")
-    parser.add_argument("--batches", default="channels")
-    parser.add_argument("--folder", type=Path, default=None)
-    parser.add_argument("--memory", default="8GB", help="of the commands of end-to-end")
-    parser.add_argument("--rival-edges", type=float, default=2e7, help="0: no PyTorch loader")
-    parser.add_argument("--record", type=Path, default=None, help="add a line to this file")
-    parser.add_argument("--quick", action="store_true")
-    told = parser.parse_args()
-    PARTS[told.part](told)
-    return 0
+def main() -> None:
+    options = parser(__doc__)
+    options.add_argument("part", choices=PARTS, nargs="?")
+    options.add_argument("--graphs", nargs="+", default=["squirrel", "minesweeper"])
+    options.add_argument("--models", nargs="+", default=[], help="of accuracy; default all three")
+    options.add_argument("--repeats", type=int, default=3)
+    options.add_argument("--store", default=None)
+    options.add_argument("--edges", type=count, default=10**7)
+    options.add_argument("--columns", type=int, default=64)
+    options.add_argument("--model", default="acm-sgc-1")
+    options.add_argument("--batches", default="channels")
+    options.add_argument("--folder", type=Path, default=None)
+    options.add_argument("--memory", default="8GB", help="of the commands of end-to-end")
+    options.add_argument(
+        "--rival-edges", type=count, default=20_000_000, help="0: no PyTorch loader"
+    )
+    options.add_argument("--record", type=Path, default=None, help="add a line to this file")
+    told = options.parse_args()
+    if told.quick:
+        told.graphs, told.repeats, told.edges, told.columns = ["texas"], 1, 20_000, 4
+        told.store = "memory:"
+    elif told.part is None:
+        options.error(f"name a part: {', '.join(PARTS)}")
+    for part in [told.part] if told.part else PARTS:
+        PARTS[part](told)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

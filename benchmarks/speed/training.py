@@ -13,35 +13,37 @@ training on deezer-europe and pubmed.
 
 from __future__ import annotations
 
-import argparse
 import itertools
-import math
 import resource
 import statistics
-import subprocess
 import sys
 import time
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from native_epochs import NativeEpochs, Network, first_split, published
+from shared import apart, forget_peak, interleaved, median_ms, memory_mb, names, parser, times
 from yardsticks.dense import DenseEpochs
 from yardsticks.message_passing import MessagePassingEpochs
 
 from heterophily.comparison.train import train_by_name
-from heterophily.data.graph import Graph
 from heterophily.data.source import open_graph
 from heterophily.data.splits import random_splits
-from heterophily.engine.buffers import GraphBuffers
 from heterophily.engine.run import run
 from heterophily.layers.feature_scaling import row_normalized
 from heterophily.layers.inputs import GraphInputs
 from heterophily.models.catalog import MODELS
-from heterophily.paper.presets import Recipe, recipe
+from heterophily.paper.presets import recipe
 from heterophily.training.epoch import FullBatch
 from heterophily.training.replica import Replica
 
+NATIVE_EPOCHS = 25
 DATASETS = ("cornell", "texas", "cora", "citeseer", "film", "chameleon", "squirrel")
 GRID_LR = (0.01, 0.05, 0.1)
 GRID_WEIGHT_DECAY = (0.0, 5e-6, 1e-5, 5e-5, 1e-4, 5e-4, 1e-3, 5e-3, 1e-2)
@@ -54,63 +56,31 @@ RATIOS = {  # title -> slower and faster candidate
 }
 
 
-class OurEpochs:
+class TorchEpochs:
     """The package's own model and trainer."""
 
-    def __init__(self, graph: Graph, model: str, chosen: Recipe) -> None:
-        spec = MODELS[model].with_options(**chosen.options)
-        self.inputs = GraphInputs.from_graph(graph, spec.inputs)
-        self.network = spec.build(
-            num_nodes=self.inputs.num_nodes,
-            num_features=self.inputs.num_features,
-            num_classes=graph.num_classes,
-        )
-        split = random_splits(graph.labels, repeats=1, seed=0, rule="paper-random")[0]
-        self.epochs = FullBatch(self.network, self.inputs, graph.labels, split, chosen.config)
+    def __init__(self, of: Network) -> None:
+        self.network, self.inputs = of.network, of.inputs
+        self.epochs = FullBatch(of.network, of.inputs, of.graph.labels, of.split, of.config)
 
     def __call__(self) -> None:
         self.epochs.step()
         self.epochs.evaluate()
 
 
-class NativeEpochs:
-    """The native engine on what :class:`OurEpochs` prepared; a call reports its own time."""
-
-    EPOCHS = 25
-
-    def __init__(self, graph: Graph, ours: OurEpochs, chosen: Recipe) -> None:
-        self.labels, self.network = graph.labels, ours.network
-        self.split = random_splits(graph.labels, repeats=1, seed=0, rule="paper-random")[0]
-        self.config = chosen.config.replace(stopping="none")
-        self.buffers = GraphBuffers(ours.inputs, graph.labels, graph.num_classes)
-
-    def __call__(self) -> float:
-        """CPU milliseconds of an epoch: a run less one of a single epoch, from the same start."""
-        short, long = self.seconds(1), self.seconds(1 + self.EPOCHS)
-        return 1000 * (long - short) / self.EPOCHS
-
-    def seconds(self, epochs: int) -> float:
-        config = self.config.replace(max_epochs=epochs)
-        task = Replica(lambda: self.network, self.split, config, 0)
-        before = time.process_time()
-        run([task], self.buffers, self.labels, keep_state=False)
-        return time.process_time() - before
-
-
-def candidates(name: str, model: str) -> dict[str, Callable[[], float | None]]:
+def candidates(name: str, model: str) -> dict[str, Callable[[], Any]]:
     """The same network on the same split, four ways (or two: our own engines).
 
     ACMII-GCN is timed against ACM-GCN's yardsticks: they differ in the place of a ReLU.
     """
-    chosen = recipe("paper", model, name, "random")
-    if model.endswith("+"):  # the benchmark's + and ++ have the structure channel everywhere
-        structured = {"with_structure": True, "mix_scale": 1.0, "row_normalize": False}
-        chosen = Recipe(chosen.graph, {**chosen.options, **structured}, chosen.config)
-    graph = open_graph(name, **chosen.graph)
-    ours = OurEpochs(graph, model, chosen)
-    found: dict[str, Callable[[], float | None]] = {
-        "native": NativeEpochs(graph, ours, chosen),
-        "torch": ours,
+    graph, chosen = published(model, name)
+    split = first_split(graph)
+    spec = MODELS[model].with_options(**chosen.options)
+    ours = Network.of(spec, graph, split, chosen.config)
+    native = NativeEpochs(ours)
+    found: dict[str, Callable[[], Any]] = {
+        "native": lambda: native.spent(NATIVE_EPOCHS),
+        "torch": TorchEpochs(ours),
     }
     if model not in WITH_YARDSTICKS:
         return found
@@ -125,7 +95,6 @@ def candidates(name: str, model: str) -> dict[str, Callable[[], float | None]]:
         "weight_decay": chosen.config.weight_decay,
         "with_structure": with_structure,
     }
-    split = random_splits(graph.labels, repeats=1, seed=0, rule="paper-random")[0]
     return {
         **found,
         "dense": DenseEpochs(graph, split, **settings),
@@ -162,29 +131,6 @@ def check_same_function(datasets: tuple[str, ...] = ("cornell",)) -> None:
             raise SystemExit("the candidates do not compute the same function")
 
 
-def interleaved(
-    runs: dict[str, Callable[[], float | None]], epochs: int, budget: float
-) -> dict[str, float]:
-    """Median CPU milliseconds of each candidate; rounds until ``epochs`` or the time budget."""
-    for epoch in runs.values():
-        epoch()
-    times: dict[str, list[float]] = {name: [] for name in runs}
-    start = time.perf_counter()
-    for done in range(epochs):
-        if done >= 5 and time.perf_counter() - start > budget:
-            break
-        for name, epoch in runs.items():
-            before = time.process_time()
-            own = epoch()
-            spent = 1000 * (time.process_time() - before)
-            times[name].append(spent if own is None else own)
-    return {name: statistics.median(values) for name, values in times.items()}
-
-
-def geometric_mean(values: list[float]) -> float:
-    return math.exp(sum(map(math.log, values)) / len(values))
-
-
 def speed(datasets: list[str], models: list[str], epochs: int, budget: float) -> None:
     torch.set_num_threads(1)
     check_same_function()
@@ -195,18 +141,19 @@ def speed(datasets: list[str], models: list[str], epochs: int, budget: float) ->
         header: list[str] = []
         for name in datasets:
             torch.manual_seed(0)
-            ms = interleaved(candidates(name, model), epochs, budget)
+            turns = interleaved(candidates(name, model), epochs, seconds=budget)
+            ms = {way: median_ms(found) for way, found in turns.items()}
             if not header:
                 header = [f"{title:>10}" for title in ms] + [f"{title:>16}" for title in compared]
                 print(f"{'':12}{''.join(header)}")
             for title, (slow, fast) in compared.items():
                 ratios[title].append(ms[slow] / ms[fast])
-            times = "".join(f"{value:10.2f}" for value in ms.values())
-            print(
-                f"{name:12}{times}" + "".join(f"{r[-1]:15.1f}x" for r in ratios.values()),
-                flush=True,
-            )
-        means = "".join(f"{geometric_mean(values):15.1f}x" for values in ratios.values())
+            shown = "".join(f"{value:10.2f}" for value in ms.values())
+            last = "".join(f"{times(values[-1], 1):>16}" for values in ratios.values())
+            print(f"{name:12}{shown}{last}", flush=True)
+        means = "".join(
+            f"{times(statistics.geometric_mean(values), 1):>16}" for values in ratios.values()
+        )
         print(f"{'geometric mean':{12 + 10 * len(ms)}}{means}")
 
 
@@ -275,58 +222,58 @@ def cpu_seconds() -> float:
     return sum(usage.ru_utime + usage.ru_stime for usage in usages)
 
 
-MEMORY_SCRIPT = """
-import resource, sys
-import torch, scipy.sparse
-from heterophily.comparison.train import train_by_name
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-protocol = "fixed" if sys.argv[1] == "deezer-europe" else "paper-random"
-report = train_by_name(
-    sys.argv[2], sys.argv[1], preset="paper", splits=protocol, repeats=1, workers=1,
-    config={"max_epochs": 20}, keep_state=True,
-)
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-print(f"{peak / 1024:.0f} {(peak - before) / 1024:.0f}")
-"""
+def peak_of_training(name: str, model: str) -> tuple[float, float]:
+    """Return the peak MB of loading a dataset and 20 epochs, and how far it is above the start."""
+    before = memory_mb("VmRSS")
+    forget_peak()
+    train_by_name(
+        model,
+        name,
+        preset="paper",
+        splits="fixed" if name == "deezer-europe" else "paper-random",
+        repeats=1,
+        workers=1,
+        config={"max_epochs": 20},
+        keep_state=True,
+    )
+    peak = memory_mb("VmHWM")
+    return peak, peak - before
 
 
-def memory() -> None:
-    """Peak resident memory of a fresh process that loads the data and trains 20 epochs."""
+def memory(datasets: tuple[str, ...]) -> None:
+    """Print the peak memory of processes that load the data and train 20 epochs."""
     print("\npeak memory (MB): whole process, above the interpreter with torch")
     for model in ("acm-gcn", "acm-gcn+"):
-        for name in ("deezer-europe", "pubmed"):
-            command = [sys.executable, "-c", MEMORY_SCRIPT, name, model]
-            done = subprocess.run(command, capture_output=True, text=True, check=True)
-            whole, above = done.stdout.split()
-            print(f"  {model:9} {name:14} {whole:>6} {above:>6}", flush=True)
+        for name in datasets:
+            whole, above = apart(peak_of_training, name, model).value
+            print(f"  {model:9} {name:14} {whole:6.0f} {above:6.0f}", flush=True)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--datasets", default=",".join(DATASETS))
-    parser.add_argument("--models", default="acm-gcn,acm-gcn+")
-    parser.add_argument("--epochs", type=int, default=60, help="rounds of each candidate")
-    parser.add_argument("--budget", type=float, default=60.0, help="seconds per dataset")
-    parser.add_argument("--grid", metavar="DATASET", help="also the paper's grid of ACM-GCN")
-    parser.add_argument("--parallel", metavar="DATASET", help="also 1 against 2 workers")
-    parser.add_argument("--engine", default="native", choices=("native", "torch"), help="of these")
-    parser.add_argument("--repeats", type=int, default=10, help="splits of --parallel")
-    parser.add_argument("--memory", action="store_true", help="also peak memory")
-    parser.add_argument("--only", action="store_true", help="leave the speed tables out")
-    arguments = parser.parse_args()
-    if not arguments.only:
-        speed(
-            arguments.datasets.split(","),
-            arguments.models.split(","),
-            arguments.epochs,
-            arguments.budget,
-        )
-    if arguments.grid:
-        grid(arguments.grid)
-    if arguments.parallel:
-        parallel(arguments.parallel, arguments.repeats, arguments.engine)
-    if arguments.memory:
-        memory()
+    options = parser(__doc__)
+    options.add_argument("--datasets", default=list(DATASETS), type=names)
+    options.add_argument("--models", default=["acm-gcn", "acm-gcn+"], type=names)
+    options.add_argument("--epochs", type=int, default=60, help="rounds of each candidate")
+    options.add_argument("--budget", type=float, default=60.0, help="seconds per dataset")
+    options.add_argument("--grid", metavar="DATASET", help="also the paper's grid of ACM-GCN")
+    options.add_argument("--parallel", metavar="DATASET", help="also 1 against 2 workers")
+    options.add_argument("--engine", default="native", choices=("native", "torch"), help="of these")
+    options.add_argument("--repeats", type=int, default=10, help="splits of --parallel")
+    options.add_argument("--memory", action="store_true", help="also peak memory")
+    options.add_argument("--only", action="store_true", help="leave the speed tables out")
+    given = options.parse_args()
+    large = ("deezer-europe", "pubmed")
+    if given.quick:
+        given.datasets, given.models, given.epochs = ["texas"], ["acm-gcn"], 1
+        given.memory, large = True, ("texas",)
+    if given.memory:  # first: this process holds no graph yet
+        memory(large)
+    if not given.only:
+        speed(given.datasets, given.models, given.epochs, given.budget)
+    if given.grid:
+        grid(given.grid)
+    if given.parallel:
+        parallel(given.parallel, given.repeats, given.engine)
 
 
 if __name__ == "__main__":

@@ -12,46 +12,68 @@ Peak memory is that of the largest process (with Spark: its Java machine).
 
 from __future__ import annotations
 
-import argparse
-import json
-import subprocess
+import resource
 import sys
 import tempfile
+import time
+import warnings
 from pathlib import Path
+from typing import Any
 
-WORK = """
-import json, resource, sys, time, warnings
-warnings.simplefilter("ignore")
-engine, edges, nodes, quick = sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4] == "quick"
-start = time.perf_counter()
-if engine == "memory":
-    from heterophily import read_tables
-    from heterophily.diagnosis.diagnose import diagnose
-    graph = read_tables(edges, nodes)
-    counting = time.perf_counter()
-    found = diagnose(graph, quick=quick)
-    counted = None
-else:
-    from heterophily.data.warehouse.connect import connect
-    from heterophily.data.warehouse.graph import WarehouseGraph
-    from heterophily.diagnosis.warehouse import diagnose_tables
-    connection = connect(engine, memory=4 * 2**30)
-    counting = time.perf_counter()
-    found = diagnose_tables(WarehouseGraph.open(connection, edges, nodes), quick=quick)
-used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-if engine.startswith("spark"):  # the Java machine ends with its session: then its use is known
-    connection._session.stop()
-    from pyspark import SparkContext
-    SparkContext._gateway.shutdown(); SparkContext._gateway.proc.stdin.close(); SparkContext._gateway.proc.wait()
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from shared import SCIENCE, apart, head, line, parser, tell
+
+ENGINES = ["memory", "duckdb://", "spark://local[2]"]
+
+
+def diagnosed(engine: str, edges: Path, nodes: Path, *, quick: bool) -> dict[str, Any]:
+    """Diagnose two tables with an engine; return the answer and what it took."""
+    warnings.simplefilter("ignore")
+    start = time.perf_counter()
+    if engine == "memory":
+        from heterophily import read_tables
+        from heterophily.diagnosis.diagnose import diagnose
+
+        graph = read_tables(edges, nodes)
+        counting = time.perf_counter()
+        found = diagnose(graph, quick=quick)
+    else:
+        from heterophily.data.warehouse.connect import connect
+        from heterophily.data.warehouse.graph import WarehouseGraph
+        from heterophily.diagnosis.warehouse import diagnose_tables
+
+        connection = connect(engine, memory=4 * 2**30)
+        counting = time.perf_counter()
+        tables = WarehouseGraph.open(connection, str(edges), str(nodes))
+        found = diagnose_tables(tables, quick=quick)
+    ended = time.perf_counter()
+    if engine.startswith("spark"):
+        _end_java(connection)
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-values = {k: v for k, v in found.metrics.values.items() if v is not None and k != "effective_homophily"}
-print(json.dumps({
-    "start_seconds": round(counting - start, 1), "seconds": round(time.perf_counter() - counting, 1),
-    "cpu_seconds": round(sum(u.ru_utime + u.ru_stime for u in used), 1),
-    "peak_gb": round(max(u.ru_maxrss for u in used) / 2**20, 2), "edges": found.report.edges,
-    "verdict": found.verdict.kind, "gain": None if found.probe is None else found.probe.gain.value,
-    "best": None if found.probe is None else found.probe.best, "metrics": values}))
-"""
+    values = found.metrics.values.items()
+    probe = found.probe
+    return {
+        "start_seconds": round(counting - start, 1),
+        "seconds": round(ended - counting, 1),
+        "cpu_seconds": round(sum(each.ru_utime + each.ru_stime for each in used), 1),
+        "peak_gb": round(max(each.ru_maxrss for each in used) / 2**20, 2),
+        "edges": found.report.edges,
+        "verdict": found.verdict.kind,
+        "gain": None if probe is None else probe.gain.value,
+        "best": None if probe is None else probe.best,
+        "metrics": {k: v for k, v in values if v is not None and k != "effective_homophily"},
+    }
+
+
+def _end_java(connection: Any) -> None:
+    """End the session of Spark and its Java machine: then the use of that machine is known."""
+    from pyspark import SparkContext
+
+    connection._session.stop()
+    gateway = SparkContext._gateway
+    gateway.shutdown()
+    gateway.proc.stdin.close()
+    gateway.proc.wait()
 
 
 def write_made(folder: Path, nodes: int, edges: int) -> tuple[Path, Path]:
@@ -84,7 +106,7 @@ def write_dataset(folder: Path, name: str, graph: object = None) -> tuple[Path, 
 
 def write_recipes(folder: Path, count: int) -> dict[str, tuple[Path, Path]]:
     """Write undirected graphs without weights of the suite of verdicts, each of another kind."""
-    sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "science"))
+    sys.path.insert(0, str(SCIENCE))
     from verdict_suite.generate import seeded_sample
     from verdict_suite.recipes import HALF, RECIPES
 
@@ -97,21 +119,10 @@ def write_recipes(folder: Path, count: int) -> dict[str, tuple[Path, Path]]:
     return graphs
 
 
-def measured(engine: str, files: tuple[Path, Path], *, quick: bool) -> dict[str, object]:
-    words = [sys.executable, "-c", WORK, engine, *map(str, files), "quick" if quick else "whole"]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise SystemExit(f"{engine}: {done.stderr[-2000:]}")
-    found: dict[str, object] = json.loads(done.stdout.splitlines()[-1])
-    return found
-
-
-def compared(first: dict[str, object], other: dict[str, object]) -> str:
+def compared(first: dict[str, Any], other: dict[str, Any]) -> str:
     """Return what differs between two answers, nothing if they agree."""
     differ = [key for key in ("edges", "verdict") if first[key] != other[key]]
     here, there = first["metrics"], other["metrics"]
-    assert isinstance(here, dict)
-    assert isinstance(there, dict)
     common = here.keys() & there.keys()
     # Roots of eigenvalues that are zero but for rounding enter neighbourhood identifiability.
     differ += sorted(
@@ -123,52 +134,45 @@ def compared(first: dict[str, object], other: dict[str, object]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--nodes", type=int, default=100_000)
-    parser.add_argument("--edges", type=int, default=1_000_000)
-    parser.add_argument("--datasets", nargs="*", default=[])
-    parser.add_argument(
+    options = parser(__doc__)
+    options.add_argument("--nodes", type=int, default=100_000)
+    options.add_argument("--edges", type=int, default=1_000_000)
+    options.add_argument("--datasets", nargs="*", default=[])
+    options.add_argument(
         "--recipes", type=int, default=0, help="generated graphs of this many kinds"
     )
-    parser.add_argument("--engines", nargs="+", default=["memory", "duckdb://", "spark://local[2]"])
-    parser.add_argument("--folder", type=Path, help="for the files")
-    parser.add_argument("--record", type=Path, help="append records here, one JSON line each")
-    parser.add_argument("--quick", action="store_true")
-    given = parser.parse_args()
+    options.add_argument("--engines", nargs="+", default=ENGINES)
+    options.add_argument("--brief", action="store_true", help="brief diagnoses: diagnose --quick")
+    options.add_argument("--folder", type=Path, help="for the files")
+    options.add_argument("--record", type=Path, help="append records here, one JSON line each")
+    given = options.parse_args()
+    if given.quick:
+        given.nodes, given.edges, given.engines, given.brief = 200, 1_000, ENGINES[:2], True
     with tempfile.TemporaryDirectory(dir=given.folder) as name:
         folder = Path(name)
-        graphs = {f"{given.edges:.0e}": write_made(folder, given.nodes, given.edges)}
         if given.datasets:
             graphs = {name: write_dataset(folder, name) for name in given.datasets}
-        if given.recipes:
+        elif given.recipes:
             graphs = write_recipes(folder, given.recipes)
-        print(
-            "| graph | engine | start s | diagnosis s | CPU s | peak GB | verdict | gain | differs |"
-        )
-        print("|---|---|---|---|---|---|---|---|---|")
+        else:
+            graphs = {f"{given.edges:.0e}": write_made(folder, given.nodes, given.edges)}
+        titles = ["graph", "engine", "start s", "diagnosis s", "CPU s", "peak GB", "verdict"]
+        print(head([*titles, "gain", "differs"]))
         for graph, files in graphs.items():
             first = None
             for engine in given.engines:
-                found = measured(engine, files, quick=given.quick)
+                found = apart(diagnosed, engine, *files, quick=given.brief).value
                 first = first or found
                 differs = compared(first, found) or "nothing"
                 gain = found["gain"]
-                told = "-" if not isinstance(gain, float) else f"{found['best']} {100 * gain:+.1f}"
-                cells = [
-                    graph,
-                    engine,
-                    *(found[k] for k in ("start_seconds", "seconds", "cpu_seconds", "peak_gb")),
-                ]
-                print(
-                    "|",
-                    " | ".join(map(str, [*cells, found["verdict"], told, differs])),
-                    "|",
-                    flush=True,
-                )
-                if given.record is not None:
-                    record = {"graph": graph, "engine": engine, "differs": differs, **found}
-                    with given.record.open("a", encoding="utf-8") as file:
-                        file.write(json.dumps(record) + "\n")
+                told = "-" if gain is None else f"{found['best']} {100 * gain:+.1f}"
+                kept = ("start_seconds", "seconds", "cpu_seconds", "peak_gb", "verdict")
+                print(line([graph, engine, *(found[key] for key in kept), told, differs]))
+                if given.record is not None and not given.quick:
+                    tell(
+                        {"graph": graph, "engine": engine, "differs": differs, **found},
+                        given.record,
+                    )
 
 
 if __name__ == "__main__":

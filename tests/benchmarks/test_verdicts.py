@@ -136,7 +136,7 @@ def test_quick_run_writes_records_and_tables(
     options = ["--quick", "--conditions", "quick", "--out", str(tmp_path)]
     assert suite.verdicts.main(options) == 0
     records = [json.loads(line) for line in (tmp_path / "diagnoses.jsonl").read_text().splitlines()]
-    assert len(records) == 3
+    assert len(records) == 2
     assert "## Truth and verdict" in capsys.readouterr().out
     assert suite.verdicts.main(options) == 0
     assert " of " not in capsys.readouterr().out.split("##")[0]  # nothing was run again

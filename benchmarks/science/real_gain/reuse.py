@@ -8,9 +8,10 @@ from typing import Any
 
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from shared import RESULTS, shown
 
-TABLES = Path("results/tables/runs.parquet")
-ZOO = Path("results/zoo-fixed-splits")
+TABLES = RESULTS / "tables" / "runs.parquet"
+ZOO = RESULTS / "zoo-fixed-splits"
 FROM_TABLES = ("acm-gcn", "acmii-gcn+", "acm-gcn++")
 FROM_ZOO = ("linkx", "glognn")
 
@@ -22,11 +23,11 @@ def reused(graph: str, splits: int) -> dict[str, dict[str, Any]]:
     found = {}
     for model in FROM_TABLES:
         if runs := _of_tables(graph, model, splits):
-            found[model] = {"source": str(TABLES), "runs": runs}
+            found[model] = {"source": shown(TABLES), "runs": runs}
     for model in FROM_ZOO:
         path = ZOO / f"{model}--{graph}--fixed.json"
         if path.is_file() and (runs := _of_zoo(path, splits)):
-            found[model] = {"source": str(path), "runs": runs}
+            found[model] = {"source": shown(path), "runs": runs}
     return found
 
 

@@ -1,17 +1,15 @@
 """Sampled training as one writes it by hand: PyTorch, SciPy, a DataLoader; everything in memory.
 
-    python benchmarks/speed/yardsticks/torch_loader.py edges.parquet nodes.parquet --epochs 20
-
 Two layers that add the mean over 10 sampled neighbours (drawn with replacement) to the node's own
 features, 64 hidden columns, batches of 8,192 nodes of a random 60 %; then all nodes are predicted
-with whole neighbourhoods by sparse products. Prints seconds of every step and the test accuracy.
+with whole neighbourhoods by sparse products.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 import time
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -36,16 +34,11 @@ class Means(nn.Module):
         return torch.relu(out) if number == 0 else out
 
 
-def main() -> None:
-    """Train, predict, print."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("edges")
-    parser.add_argument("nodes")
-    parser.add_argument("--epochs", type=int, default=20)
-    told = parser.parse_args()
+def train_in_memory(edge_file: Path, node_file: Path, *, epochs: int) -> dict[str, Any]:
+    """Train, predict; return the seconds of every step and the test accuracy."""
     seconds, start = {}, time.perf_counter()
-    edges = [column.to_numpy() for column in pq.read_table(told.edges).columns]
-    table = pq.read_table(told.nodes)
+    edges = [column.to_numpy() for column in pq.read_table(edge_file).columns]
+    table = pq.read_table(node_file)
     names = [name for name in table.column_names if name not in ("id", "y")]
     x = torch.from_numpy(np.stack([table[name].to_numpy() for name in names], axis=1))
     y = torch.from_numpy(table["y"].to_numpy().astype(np.int64))
@@ -71,7 +64,7 @@ def main() -> None:
     optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
     loader = DataLoader(train, batch_size=8192, shuffle=True)
     start = time.perf_counter()
-    for _ in range(told.epochs):
+    for _ in range(epochs):
         for nodes in loader:
             near = draw(nodes)  # (n, k)
             known, place = torch.unique(torch.cat([nodes, near.ravel()]), return_inverse=True)
@@ -93,8 +86,4 @@ def main() -> None:
         accuracy = float((hidden.argmax(1) == y)[test].float().mean())
     seconds["predict"] = time.perf_counter() - start
     rounded = {name: round(value, 1) for name, value in seconds.items()}
-    print(json.dumps({"seconds": rounded, "test_accuracy": round(accuracy, 4)}))
-
-
-if __name__ == "__main__":
-    main()
+    return {"seconds": rounded, "test_accuracy": round(accuracy, 4)}
