@@ -1,23 +1,28 @@
 """kill -9 and refused writes at random moments of convert, channels and training on disk.
 
     python benchmarks/faults/disk_kills.py --kills 60 --folder FOLDER --record results/scale/faults.jsonl
+    python benchmarks/faults/disk_kills.py --kills 60 --small-disk          # as root
     python benchmarks/faults/disk_kills.py --kills 6 --edges 1e5
 
 Each kind of work is done once without disturbance. Then it is begun again and again in child
-processes that are killed at random moments, or whose files may not grow beyond a random size (a
-write is then refused, as on a full disk: the command must end with one sentence, not with a
-traceback). After every third disturbance it may finish. What it leaves must then be the same, to
-the last bit, as without disturbance, and no temporary file may be left.
+processes that are killed at random moments, or whose writes are refused: their files may not grow
+beyond a random size or, with --small-disk, the disk they write to (a tmpfs of its own) is full at
+a random moment and larger again afterwards. The command must then end with one sentence, not with
+a traceback. A process that had ended before its disturbance does not count. After every third
+disturbance the work may finish. What it leaves must then be the same, to the last bit, as without
+disturbance, and no temporary file may be left.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import random
 import resource
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -99,8 +104,35 @@ def child(work: Work, place: Path, limit: int | None) -> int:
         os._exit(code)
 
 
+class SmallDisk:
+    """A tmpfs of its own whose size can be changed while files are on it."""
+
+    def __init__(self, place: Path) -> None:
+        self.place = place
+        self._mount("-t", "tmpfs", "-o", "size=1g", "tmpfs")
+
+    def _mount(self, *words: str) -> None:
+        subprocess.run(["mount", *words, str(self.place)], check=True)
+
+    def leave(self, free: int) -> None:
+        """Leave so many bytes free."""
+        used = shutil.disk_usage(self.place).used
+        self._mount("-o", f"remount,size={(used + free) // 4096 * 4096}")
+
+    def close(self) -> None:
+        """Take the disk away, with all files."""
+        subprocess.run(["umount", "-l", str(self.place)], check=True)
+
+
 def campaign(
-    name: str, work: Work, disturbances: int, folder: Path, seed: int, *, latest: float
+    name: str,
+    work: Work,
+    disturbances: int,
+    folder: Path,
+    seed: int,
+    *,
+    small_disk: bool,
+    latest: float,
 ) -> dict[str, object]:
     """Disturb one kind of work, within this share of its time; return what happened."""
     rng = random.Random(f"{name} {seed}")
@@ -113,39 +145,60 @@ def campaign(
     seconds, expected = time.monotonic() - start, left(whole)
     largest = max(path.stat().st_size for path in whole.rglob("*") if path.is_file())
     counts = {"killed": 0, "refused": 0, "too_late": 0, "finished": 0}
+    everything = sum(path.stat().st_size for path in whole.rglob("*") if path.is_file())
     place = folder / f"disturbed-{name}"
     place.mkdir()
-    for number in range(disturbances):
-        is_kill = number % 5 != 4
-        process = child(work, place, None if is_kill else rng.randrange(4096, max(largest, 8192)))
-        if is_kill:
-            time.sleep(rng.random() * seconds * latest)
-            os.killpg(process, signal.SIGKILL) if _is_group(process) else os.kill(
-                process, signal.SIGKILL
-            )
-        _, status = os.waitpid(process, 0)
-        told = (folder / "output.txt").read_text("utf-8", "replace")
-        if is_kill:
-            counts["killed" if os.WIFSIGNALED(status) else "too_late"] += 1
-        elif status == 0:
-            counts["too_late"] += 1
-        else:
-            counts["refused"] += 1
-            if "Traceback" in told or "error:" not in told:
-                raise SystemExit(f"{name}: a refused write gave no sentence:\n{told}")
-        if number % 3 == 2 or number == disturbances - 1:
-            _, status = os.waitpid(child(work, place, None), 0)
+    number = 0
+    own = contextlib.closing(SmallDisk(place)) if small_disk else contextlib.nullcontext()
+    with own as disk:
+        while number < disturbances:
+            is_kill = number % (2 if disk else 5) != (1 if disk else 4)
+            limit = None
+            if not is_kill and disk is not None:
+                disk.leave(rng.randrange(4096, max(everything, 8192)))
+            elif not is_kill:
+                limit = rng.randrange(4096, max(largest, 8192))
+            process = child(work, place, limit)
+            if is_kill:
+                time.sleep(rng.random() * seconds * latest)
+                os.killpg(process, signal.SIGKILL) if _is_group(process) else os.kill(
+                    process, signal.SIGKILL
+                )
+            _, status = os.waitpid(process, 0)
             told = (folder / "output.txt").read_text("utf-8", "replace")
-            exists = (
-                name == "convert" and "exists; choose another name" in told
-            )  # it was finished before
-            if (status and not exists) or left(place) != expected:
-                gone = {key for key in expected if left(place).get(key) != expected[key]}
-                raise SystemExit(f"{name}: not the same after disturbance {number}: {gone}\n{told}")
-            counts["finished"] += 1
-            shutil.rmtree(place)
-            place.mkdir()
-    return {"work": name, "seconds": round(seconds, 2), **counts, "files": len(expected)}
+            if disk is not None:
+                disk.leave(2**30)
+            is_late = not os.WIFSIGNALED(status) if is_kill else status == 0
+            if is_late:
+                counts["too_late"] += 1
+            elif is_kill:
+                counts["killed"] += 1
+            else:
+                counts["refused"] += 1
+                if "Traceback" in told or "error:" not in told:
+                    raise SystemExit(f"{name}: a refused write gave no sentence:\n{told}")
+            number += not is_late
+            if is_late or number % 3 == 0 or number == disturbances:
+                _, status = os.waitpid(child(work, place, None), 0)
+                told = (folder / "output.txt").read_text("utf-8", "replace")
+                exists = (
+                    name == "convert" and "exists; choose another name" in told
+                )  # it was finished before
+                if (status and not exists) or left(place) != expected:
+                    gone = {key for key in expected if left(place).get(key) != expected[key]}
+                    raise SystemExit(
+                        f"{name}: not the same after disturbance {number}: {gone}\n{told}"
+                    )
+                counts["finished"] += 1
+                for rest in place.iterdir():
+                    shutil.rmtree(rest) if rest.is_dir() else rest.unlink()
+    return {
+        "work": name,
+        "full_disk": "tmpfs" if small_disk else "size of files",
+        "seconds": round(seconds, 2),
+        **counts,
+        "files": len(expected),
+    }
 
 
 def _is_group(process: int) -> bool:
@@ -159,6 +212,7 @@ def main() -> int:
     """Run the campaign."""
     parser = shared.parser(__doc__)
     parser.add_argument("--kills", type=int, default=60, help="disturbances in all")
+    parser.add_argument("--small-disk", action="store_true", help="fill a tmpfs; needs root")
     parser.add_argument("--edges", type=shared.count, default=10**6)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--folder", type=Path, default=None)
@@ -172,8 +226,15 @@ def main() -> int:
         plan = StreamedGraph(num_nodes=nodes, num_edges=told.edges, homophily=0.3, features=20)
         plan.write(folder / "edges.parquet", folder / "nodes.parquet", threads=1)
         for name, work in {"convert": convert, "channels": channels, "training": training}.items():
-            latest = 0.5 if told.quick else 1.0
-            found = campaign(name, work, told.kills // 3, folder, told.seed, latest=latest)
+            found = campaign(
+                name,
+                work,
+                told.kills // 3,
+                folder,
+                told.seed,
+                small_disk=told.small_disk,
+                latest=0.5 if told.quick else 1.0,
+            )
             shared.tell(found, told.record)
     finally:
         shutil.rmtree(folder, ignore_errors=True)

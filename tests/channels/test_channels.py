@@ -182,3 +182,20 @@ def test_weights_and_missing_features_are_refused_in_one_sentence():
         compute_channels(Graph.from_edges([0], [1], labels=[0, 1]), ChannelRecipe())
     with pytest.raises(InputError, match="unknown channel 'low'"):
         ChannelName.parse("low")
+
+
+def test_a_model_finds_the_channels_of_the_graph_it_was_trained_on(tmp_path):
+    disk = write_disk_graph(make_graph(), tmp_path / "g.disk")
+    recipe = ChannelRecipe(features="numbers")
+    trained = compute_channels(disk, recipe)
+    again: list[tuple[int, int]] = []
+    found = compute_channels(
+        disk, recipe, columns=trained.scale.columns, progress=lambda *done: again.append(done)
+    )
+    assert not again
+    np.testing.assert_array_equal(
+        *(channels.rows(["low-1"], slice(0, N))[0] for channels in (trained, found))
+    )
+    other = {"center": [0.0] * 21, "spread": [2.0] * 21}
+    compute_channels(disk, recipe, columns=other, progress=lambda *done: again.append(done))
+    assert again

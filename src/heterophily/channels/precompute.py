@@ -141,15 +141,9 @@ class _OnDisk:
 
     def _begin(self) -> tuple[FeatureScale, Path]:
         """Return the scale and the folder of the recipe; what was begun before is continued."""
-        facts = {
-            "format": FORMAT,
-            "version": VERSION,
-            "graph": self.graph.content_hash,
-            "columns_of": None if self.columns is None else _digest(self.columns),
-            "recipe": {k: v for k, v in asdict(self.recipe).items() if not k.endswith("hops")},
-        }
-        folder = self.place / _digest(facts)[:16]
-        known = _read_json(folder / MANIFEST)
+        facts, folder, known = self._known(None)
+        if self.columns is not None and not _has_columns(known, self.columns):
+            facts, folder, known = self._known(_digest(self.columns))
         scale = None
         if known is not None and known.get("facts") == facts:
             scale = _scale_from(known.get("scale"), folder, self.graph.num_nodes)
@@ -172,6 +166,21 @@ class _OnDisk:
             else hashlib.sha256(scale.row_factor.tobytes()).hexdigest(),
         }
         return scale, folder
+
+    def _known(self, columns_of: str | None) -> tuple[dict[str, Any], Path, dict[str, Any] | None]:
+        """Return what identifies channels, their folder, and what its manifest says.
+
+        A model that is applied to the graph it was trained on finds the channels of the training.
+        """
+        facts = {
+            "format": FORMAT,
+            "version": VERSION,
+            "graph": self.graph.content_hash,
+            "columns_of": columns_of,
+            "recipe": {k: v for k, v in asdict(self.recipe).items() if not k.endswith("hops")},
+        }
+        folder = self.place / _digest(facts)[:16]
+        return facts, folder, _read_json(folder / MANIFEST)
 
     def _name(self, entry: tuple[int, Direction, int]) -> str:
         number, direction, power = entry
@@ -237,7 +246,11 @@ class _OnDisk:
 
     def _note(self) -> None:
         """Write down which files are finished."""
-        content = {"facts": self.facts, "scale": self.scale_facts, "files": self.files}
+        content: dict[str, Any] = {
+            "facts": self.facts,
+            "scale": self.scale_facts,
+            "files": self.files,
+        }
         content["sha256"] = _digest(content)
         write_text(self.folder / MANIFEST, json.dumps(content) + "\n")
 
@@ -284,6 +297,12 @@ def check_channels(folder: str | Path) -> None:
         for name, sha256 in (_read_json(path) or {"files": {}})["files"].items():
             if file_sha256(path.parent / name) != sha256:
                 raise InputError(f"{path.parent / name} is damaged; remove it and train again")
+
+
+def _has_columns(known: dict[str, Any] | None, columns: Mapping[str, list[float]]) -> bool:
+    """Whether channels were scaled by the same centers and spreads."""
+    stored = (known or {}).get("scale")
+    return isinstance(stored, dict) and stored.get("columns") == dict(columns)
 
 
 def _digest(value: Any) -> str:

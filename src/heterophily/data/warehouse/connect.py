@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
+import pyarrow as pa
+
 from heterophily.data.wording import short
 from heterophily.errors import InputError, MissingExtraError
 
@@ -189,11 +191,22 @@ def keep(connection: Any, query: Any) -> Any:
     return connection.create_table(f"heterophily_{uuid.uuid4().hex[:12]}", query, temp=True)
 
 
+def send(connection: Any, rows: pa.Table) -> Any:
+    """Return a temporary table with rows from this process."""
+    if connection.name == "pyspark":  # its cache does not take rows that ibis holds
+        name = f"heterophily_{uuid.uuid4().hex[:12]}"
+        connection._session.createDataFrame(rows).createOrReplaceTempView(name)
+        return connection.table(name)
+    return keep(connection, load_ibis().memtable(rows))
+
+
 def forget(connection: Any, table: Any) -> None:
-    """Drop a table of :func:`keep`."""
+    """Drop a table of :func:`keep` or :func:`send`."""
     with suppress(Exception), quiet():
-        if connection.name == "pyspark":
+        if connection.name == "pyspark" and hasattr(table, "release"):
             table.release()
+        elif connection.name == "pyspark":
+            connection._session.catalog.dropTempView(table.get_name())
         else:
             connection.raw_sql(f'DROP TABLE "{table.get_name()}"')
 

@@ -20,6 +20,7 @@ from heterophily.data.warehouse.connect import (
     forget,
     keep,
     load_ibis,
+    send,
     table_name,
     table_of,
 )
@@ -161,6 +162,11 @@ class WarehouseGraph:
         """Let the engine keep the rows of a query in a temporary table."""
         with engine_errors(f"{self.name}: {what}"):
             return keep(self.connection, query)
+
+    def sent(self, rows: pa.Table, what: str) -> Any:
+        """Send rows to the engine, which keeps them in a temporary table."""
+        with engine_errors(f"{self.name}: {what}"):
+            return send(self.connection, rows)
 
     # --- the plan --------------------------------------------------------------------------------
 

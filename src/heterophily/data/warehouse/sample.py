@@ -54,10 +54,8 @@ class NodeSample:
         self.labels: Nodes = found["y"].to_numpy().astype(np.int64)
         self.degree: Floats = found["d"].to_numpy().astype(np.float64)
         self._ids = found["id"]
-        self.table = graph.kept(
-            load_ibis().memtable(pa.table({"id": self._ids, "p": np.arange(self.size)})),
-            "sending the drawn nodes",
-        )
+        places = pa.table({"id": self._ids, "p": np.arange(self.size)})
+        self.table = graph.sent(places, "sending the drawn nodes")
 
     # --- neighbourhoods, kept by the engine ------------------------------------------------------
 
@@ -169,10 +167,9 @@ class NodeSample:
         Two arrays (folds + 1, n, C), as :class:`~heterophily.filters.neighbour_labels` has them;
         the last entry holds the nodes outside the sample.
         """
-        ibis = load_ibis()
         folds = int(fold.max()) + 1
-        given = ibis.memtable(pa.table({"id": self._ids, "fold": fold}))
-        dealt = self.graph.kept(given, "sending the folds")
+        given = pa.table({"id": self._ids, "fold": fold})
+        dealt = self.graph.sent(given, "sending the folds")
         known = self.graph.nodes.filter(self.graph.nodes.y.notnull()).select("id", "y")
         known = known.left_join(dealt, known.id == dealt.id)
         known = known.select(u=known.id, y=known.y, place=known.fold.fill_null(folds))
