@@ -10,6 +10,8 @@ import pytest
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # one worker per core: more threads only wait
 
 _BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
+if (_BESIDE / "texas.npz").is_file():
+    os.environ.setdefault("HETEROPHILY_DATA", str(_BESIDE))  # as `make test` does
 
 
 @pytest.fixture(scope="session")
