@@ -16,6 +16,8 @@ os.environ["PYTHONDONTWRITEBYTECODE"] = ""  # compile modules once, not in each 
 sys.dont_write_bytecode = False
 
 _BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
+if (_BESIDE / "texas.npz").is_file():
+    os.environ.setdefault("HETEROPHILY_DATA", str(_BESIDE))  # as `make test` does
 
 
 @pytest.fixture(scope="session")
