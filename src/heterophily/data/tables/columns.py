@@ -43,7 +43,7 @@ ENDS = (
 )
 WEIGHTS = ("weight", "edge_weight", "w")
 IDS = ("id", "node", "node_id", "nodeid")
-LABELS = ("label", "y", "class")
+LABELS = ("label", "y", "class", "target", "is_fraud", "isfraud")
 _FEATURE = re.compile(r"feature_\d+")  # as we write them
 _UNNAMED = re.compile(r"\s*|Unnamed: \d+")  # row numbers, as pandas saves them
 SPLIT = re.compile(r"split(_\d+)?")

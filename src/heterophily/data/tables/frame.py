@@ -100,7 +100,7 @@ def _arrow(series: Any) -> Any:
             array = pa.array(series.to_list(), from_pandas=True)
         else:
             array = series.to_arrow()
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
         values = series.to_list()
         array = pa.array([None if _is_missing(value) else str(value) for value in values])
     if str(array.type) == "string_view":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -27,10 +28,19 @@ def _digits(ids: Any) -> Any:
     return pc.replace_substring_regex(ids, r"\D", "")
 
 
+def _tails(ids: Any) -> Any:
+    """Return ids without what all of them begin with, digits kept."""
+    low, high = pc.min_max(ids).as_py().values() if len(ids) > 1 else ("", "")
+    alike = itertools.takewhile(lambda pair: pair[0] == pair[1], zip(low, high, strict=False))
+    first = "".join(letter for letter, _ in alike).rstrip("0123456789")
+    return pc.utf8_slice_codeunits(ids, len(first))
+
+
 _WAYS: Mapping[str, Callable[[Any], Any]] = {
     "leading zeros": lambda ids: pc.utf8_ltrim(ids, "0"),
     "upper and lower case": pc.utf8_lower,
     "blanks and signs": _letters,
+    "what stands in front": _tails,
 }
 
 
