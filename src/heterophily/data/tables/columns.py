@@ -175,9 +175,6 @@ def node_columns(
     ``why`` says how the id column was found, if its content told.
     """
     name = table.path.name
-    for given, option in ((features, "features"), (ignore, "ignore")):
-        if isinstance(given, str):
-            raise InputError(f"{option}={given!r}; pass a list of column names")
     by_position = False
     if node_id is None:
         node_id = _known(table, IDS)

@@ -18,7 +18,7 @@ from heterophily.data.tables.columns import IDS, EdgeColumns
 from heterophily.data.tables.content import FITS, HOLDS_IDS, shares_of_ids
 from heterophily.data.tables.end_names import is_measure, words_in
 from heterophily.data.tables.ids import repeats
-from heterophily.data.tables.table import Table
+from heterophily.data.tables.table import Head, Table
 from heterophily.data.wording import count, listed
 from heterophily.errors import InputError
 
@@ -45,7 +45,7 @@ def parent_columns(
     """
     id_column = _id_column(table, node_id)
     ids = table.read(words=[id_column])[id_column]
-    head = {
+    head: Head = {
         name: [cell for cell in cells if cell and cell.strip().lower() not in MISSING]
         for name, cells in table.head().items()
         if name not in (id_column, *others) and not is_measure(name)

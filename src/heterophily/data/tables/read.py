@@ -13,6 +13,7 @@ from heterophily.data.edge_types import typed_adjacency
 from heterophily.data.encode.encoder import Encoder
 from heterophily.data.graph import Graph
 from heterophily.data.memory import release
+from heterophily.data.options import checked
 from heterophily.data.remedies import remedy
 from heterophily.data.tables.columns import edge_columns
 from heterophily.data.tables.content import choose_ends, doubt_two_kinds
@@ -125,6 +126,21 @@ def read_tables(
     >>> graph, graph.node_ids.tolist(), graph.class_names
     (Graph('edges', nodes=3, edges=2, features=1, classes=2), ['ann', 'bob', 'cyd'], ('x', 'y'))
     """
+    given = {
+        "unknown_ends": unknown_ends,
+        "columns": columns,
+        "delimiter": delimiter,
+        "has_header": has_header,
+        "name": name,
+    }
+    for option, value in given.items():
+        if value is not None:
+            checked(option, value)
+    for option, names in (("features", features), ("ignore", ignore)):
+        if isinstance(names, str):
+            raise InputError(f"{option}={names!r}; pass a list of column names")
+    if not isinstance(encoder, Encoder | None):
+        raise InputError(f"encoder={encoder!r}; pass the encoder of a graph: graph.encoder")
     how: dict[str, Any] = {"delimiter": delimiter, "has_header": has_header}
     edge_table = open_table(edges, "edges", **how)
     node_table = None if nodes is None else open_table(nodes, "nodes", **how)

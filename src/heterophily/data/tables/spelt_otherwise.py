@@ -40,7 +40,6 @@ _WAYS: Mapping[str, Callable[[Any], Any]] = {
     "leading zeros": lambda ids: pc.utf8_ltrim(ids, "0"),
     "upper and lower case": pc.utf8_lower,
     "blanks and signs": _letters,
-    "what stands in front": _tails,
 }
 
 
@@ -63,6 +62,7 @@ def spelt_otherwise(unknown: Any, known: Any, nodes: str) -> str:
     ways = dict(_WAYS)
     if any(_share(column, _PLAIN) == 1 for column in (ends, ids)):
         ways["what stands beside the number"] = _digits
+    ways["what stands in front"] = _tails
     for what, folded in ways.items():
         found = pc.index_in(folded(ends), value_set=folded(ids))
         if len(ends) and 1 - found.null_count / len(ends) >= ENOUGH:
