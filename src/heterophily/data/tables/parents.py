@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import filecmp
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from os import PathLike
@@ -29,9 +31,11 @@ _PARENTS = {
 
 
 def is_one_table(edges: object, nodes: object) -> bool:
-    """Whether both tables are the same file, or the same frame."""
+    """Whether both tables are the same file (or a copy of it), or the same frame."""
     if isinstance(edges, str | PathLike) and isinstance(nodes, str | PathLike):
-        return Path(edges).resolve() == Path(nodes).resolve()
+        with contextlib.suppress(OSError):
+            return Path(edges).samefile(nodes) or filecmp.cmp(edges, nodes, shallow=False)
+        return False
     return edges is nodes
 
 
