@@ -26,6 +26,7 @@ from heterophily.data.disk.graph import DiskGraph
 from heterophily.data.disk.manifest import FileEntry
 from heterophily.data.disk.verify import finite, verify
 from heterophily.data.memory import need
+from heterophily.data.toml_file import read_text
 from heterophily.errors import InputError
 
 FORMAT, VERSION, MANIFEST = "heterophily-channels", 1, "channels.json"
@@ -311,7 +312,7 @@ def _digest(value: Any) -> str:
 
 def _read_json(path: Path) -> dict[str, Any] | None:
     try:
-        found = json.loads(path.read_text("utf-8"))
+        found = json.loads(read_text(path))
     except (OSError, ValueError, RecursionError):
         return None
     if not isinstance(found, dict) or found.pop("sha256", None) != _digest(found):

@@ -13,6 +13,7 @@ from types import NoneType
 from typing import Any, NamedTuple
 
 from heterophily.data.atomic import atomic_path
+from heterophily.data.toml_file import read_text
 from heterophily.errors import InputError, lookup
 from heterophily.runs.record import Outcome, Record, canonical, digest
 from heterophily.runs.stores.base import Store, StoreError
@@ -78,7 +79,7 @@ def _read_json(path: Path) -> list[tuple[Record, str | None]]:
     def refuse(word: str) -> None:
         raise InputError(f"{word} is no number of JSON")
 
-    content = json.loads(path.read_text("utf-8"), parse_constant=refuse)
+    content = json.loads(read_text(path, most=2**32), parse_constant=refuse)
     if not isinstance(content, list):
         raise InputError("a list of runs is expected")
     found = []

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from heterophily.data.atomic import write_text
+from heterophily.data.toml_file import read_text
 from heterophily.data.wording import safe_name
 from heterophily.errors import InputError, lookup
 from heterophily.evaluation.split_rules import rule_of
@@ -90,7 +91,7 @@ def _record(name: str, figure: Figure, request: Request, path: Path) -> dict[str
 def read_record(path: Path) -> dict[str, Any] | None:
     """Return the record in a file, or None if there is none; another file is refused."""
     try:
-        content = json.loads(path.read_text("utf-8"))
+        content = json.loads(read_text(path, most=2**32))
     except FileNotFoundError:
         return None
     except (ValueError, OSError) as error:
