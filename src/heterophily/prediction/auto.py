@@ -268,8 +268,14 @@ def _families(
         one_way=graph.is_directed and is_one_way(graph.adjacency),
         features=feature_kind(graph),
         has_features=bool(graph.num_features),
+        has_edges=bool(graph.adjacency.nnz),
         has_types=len(graph.type_names) > 1,
     )
+    if not found:
+        raise InputError(
+            "the graph has neither edges nor features: there is nothing to learn from; add columns "
+            "to the node table, or edges"
+        )
     if only is not None:
         known = {family.label: family for family in found}
         bases = {label.partition(" (edge_direction")[0] for label in only}

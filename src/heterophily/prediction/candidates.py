@@ -91,6 +91,7 @@ def families_for(
     one_way: bool = False,
     features: FeatureKind = "counts",
     has_features: bool = True,
+    has_edges: bool = True,
     has_types: bool = False,
 ) -> tuple[Family, ...]:
     """Return the families that have their chance on a graph.
@@ -105,6 +106,8 @@ def families_for(
     features, has_features
         Models on raw counts differ from the others only where features are counts. Without
         features, models that see nothing else are left out: they would guess.
+    has_edges
+        Without edges, models of a graph are left out.
     has_types
         Add the models that see edges of each type apart.
 
@@ -116,6 +119,8 @@ def families_for(
     found: tuple[Family, ...] = (*FAMILIES, *TYPED) if has_types else FAMILIES
     if not has_features:
         found = tuple(family for family in found if uses_edges(family))
+    if not has_edges:
+        found = tuple(family for family in found if not uses_edges(family))
     if features != "counts" or not has_features:
         found = tuple(family for family in found if "row_normalize" not in family.options)
     if one_way:
