@@ -6,6 +6,7 @@
     python benchmarks/science/auto_suite.py --quick  # one family on one graph, a second
     python benchmarks/science/auto_suite.py --show                   # tables of the records
     python benchmarks/science/auto_suite.py --plot score-over-time.svg
+    python benchmarks/science/auto_suite.py --show --records results/auto-suite/earlier-search
 
 Declared before the measured run: 30 CPU seconds of one core for ``auto`` and 30 for each of the
 families of ``ALONE``, on at most three splits of a graph, training labels only (no refit). That is
@@ -131,20 +132,22 @@ def record_file(name: str, contestant: str, budget: float = BUDGET) -> Path:
     return folder_of(budget) / f"{name}--{safe}.json"
 
 
-def records(budget: float = BUDGET) -> dict[str, dict[str, dict[str, Any]]]:
+def records(
+    budget: float = BUDGET, folder: Path | None = None
+) -> dict[str, dict[str, dict[str, Any]]]:
     """Return the records by graph and contestant."""
     found: dict[str, dict[str, dict[str, Any]]] = {}
-    for file in sorted(folder_of(budget).glob("*--*.json")):
+    for file in sorted((folder or folder_of(budget)).glob("*--*.json")):
         record = shared.read_json(file)
         found.setdefault(record["graph"], {})[record["contestant"]] = record
     return found
 
 
-def show(half: str | None = None, budget: float = BUDGET) -> str:
+def show(half: str | None = None, budget: float = BUDGET, folder: Path | None = None) -> str:
     """Return the table of all records: auto, the best family alone, trees, the largest class."""
     titles = ["graph", "half", "score", "auto", "±", "best family alone", "", "trees"]
     lines = [shared.head([*titles, "largest class", "families alone", "auto's voters"])]
-    every = records(budget)
+    every = records(budget, folder)
     known = [
         every[name]
         for name in GRAPHS
@@ -225,14 +228,14 @@ def _reaches(record: dict[str, Any]) -> float:
     return next((t / record["budget"] for t, best in record["curve"] if best >= wanted), 1.0)
 
 
-def plot(file: Path, budget: float = BUDGET) -> None:
+def plot(file: Path, budget: float = BUDGET, folder: Path | None = None) -> None:
     """Draw the best validation score so far against CPU seconds, a panel for each graph."""
     import matplotlib
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    found = {name: known for name, known in records(budget).items() if AUTO in known}
+    found = {name: known for name, known in records(budget, folder).items() if AUTO in known}
     names = [name for name in GRAPHS if name in found]
     columns = min(5, len(names))
     lines = math.ceil(len(names) / columns)
@@ -268,10 +271,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--store", default="auto-suite.sqlite", help="store of the runs")
     parser.add_argument("--show", action="store_true")
     parser.add_argument("--plot", type=Path)
+    parser.add_argument("--records", type=Path, help="show or plot the records of this folder")
     options = parser.parse_args(arguments)
     budget = round(60 * options.minutes, 3)
     if options.show or options.plot:
-        print(show(options.half, budget)) if options.show else plot(options.plot, budget)
+        where = (budget, options.records)
+        print(show(options.half, *where)) if options.show else plot(options.plot, *where)
         return
     if options.quick:
         record = run("made-tiny-class", "trees", 1.0, "memory:", 0)
