@@ -117,6 +117,7 @@ def _plan(graph: Graph, how: Mapping[str, Any]) -> str:
     families = families_for(
         inductive=how["inductive"],
         has_features=bool(graph.num_features),
+        has_edges=bool(graph.adjacency.nnz),
         has_types=len(graph.type_names) > 1,
     )
     total = 60 * how.get("minutes", MINUTES) * workers
