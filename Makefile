@@ -56,11 +56,11 @@ types: $(READY)
 
 unit: $(READY)
 	@echo "== pytest (unit tests, doctests, README)"
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -n 2
 
 # Tests named in tests/slow.txt, and doctests, are left out.
 test-fast: $(READY)
-	$(BIN)/python -m pytest -n 2 --dist loadgroup -m 'not slow' tests
+	$(BIN)/python -m pytest -n 2 -m 'not slow' tests
 
 docs: $(READY)
 	@echo "== documentation site"
@@ -118,7 +118,7 @@ lowest:
 	$(PYTHON) -m venv .venv-lowest
 	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check \
 	  -c $$($(PYTHON) benchmarks/tools/lowest.py --out .venv-lowest/lowest.txt) -e '.[data,pyg,scale,tune,web]' $(TEST_TOOLS)
-	.venv-lowest/bin/python -m pytest -n 2 --dist loadgroup $(LOWEST_TESTS)
+	.venv-lowest/bin/python -m pytest -n 2 $(LOWEST_TESTS)
 
 clean:
 	rm -rf $(VENV) .venv-lowest .venv-tools fuzz-failures .mypy_cache .ruff_cache .pytest_cache .hypothesis site

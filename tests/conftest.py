@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Generator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from _pytest.doctest import DoctestModule
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # one worker per core: more threads only wait
+os.environ["PYTHONDONTWRITEBYTECODE"] = ""  # compile modules once, not in each process again
+sys.dont_write_bytecode = False
 
 _BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
+if (_BESIDE / "texas.npz").is_file():
+    os.environ.setdefault("HETEROPHILY_DATA", str(_BESIDE))  # as `make test` does
 
 
 @pytest.fixture(scope="session")
@@ -30,17 +38,23 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 _SLOW = set((Path(__file__).parent / "slow.txt").read_text("utf-8").split())
 
 
-@pytest.hookimpl(tryfirst=True)  # before the groups are read
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests that tests/slow.txt names; ``make test-fast`` leaves them out.
-
-    Tests that share a fixture of their file run in one worker process: it is made once.
-    """
+    """Mark the tests that tests/slow.txt names; ``make test-fast`` leaves them out."""
     for item in items:
-        file = item.nodeid.partition("::")[0]
-        if {item.nodeid.partition("[")[0], file} & _SLOW:
+        if {item.nodeid.partition("[")[0], item.nodeid.partition("::")[0]} & _SLOW:
             item.add_marker("slow")
-        made = getattr(item, "_fixtureinfo", None)
-        fixtures = made.name2fixturedefs.values() if made else ()
-        if any(each[-1].scope == "module" for each in fixtures):
-            item.add_marker(pytest.mark.xdist_group(file))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Share the tests among processes as tests/schedule.py says."""
+    from schedule import SlowestFirst
+
+    return SlowestFirst(config, log)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file() -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+    """Look for no examples in tests: they are in ``src``."""
+    found = yield
+    return [each for each in found if not isinstance(each, DoctestModule)]

@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from syntax import FILES, SOURCE, nodes, syntax
 
-SOURCE = Path(__file__).resolve().parents[1] / "src" / "heterophily"
 LAYERS = (
     ("errors",),
     ("native",),
@@ -33,18 +33,14 @@ WITHOUT_TORCH = ("data", "filters", "metrics", "page", "evaluation", "diagnosis"
 
 
 def imported_modules(path: Path, *, at_top_only: bool = False) -> set[str]:
-    tree = ast.parse(path.read_text("utf-8"))
     names: set[str] = set()
-    for node in tree.body if at_top_only else ast.walk(tree):
+    for node in syntax(path).body if at_top_only else nodes(path):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: relative import; write the full name"
             names.add(node.module or "")
     return names
-
-
-FILES = sorted(SOURCE.rglob("*.py"))
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
@@ -69,7 +65,7 @@ def test_every_room_has_its_place() -> None:
 def test_no_class_name_stands_for_two_things() -> None:
     places: dict[str, list[str]] = {}
     for path in FILES:
-        for node in ast.parse(path.read_text("utf-8")).body:
+        for node in syntax(path).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 places.setdefault(node.name, []).append(str(path.relative_to(SOURCE)))
     assert not {name: found for name, found in places.items() if len(found) > 1}
@@ -95,16 +91,15 @@ def test_every_training_takes_the_one_road(path: Path) -> None:
     room = path.relative_to(SOURCE).parts[0] if path.is_relative_to(SOURCE) else "benchmarks"
     if room in ("runs", "training", "engine") or path.stem in TIME_THE_ENGINE:
         return
-    tree = ast.parse(path.read_text("utf-8"))
     taken = {
         (node.module, alias.name)
-        for node in ast.walk(tree)
+        for node in nodes(path)
         if isinstance(node, ast.ImportFrom) and node.module in TRAINS
         for alias in node.names
     }
     whole = {
         (node.value.id, node.attr)  # heterophily.fit(...)
-        for node in ast.walk(tree)
+        for node in nodes(path)
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
     }
     assert not {name for module, name in taken if name in TRAINS[module]}, "complete runs instead"
@@ -119,7 +114,7 @@ def test_one_file_changes_what_torch_has_once_for_all_threads() -> None:
     found = {
         path.relative_to(SOURCE).as_posix()
         for path in FILES
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        for node in nodes(path)
         if isinstance(node, ast.Attribute) and node.attr in OF_THE_PROCESS
     }
     assert found == {"learning/seeding.py"}

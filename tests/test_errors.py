@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from pathlib import Path
+
+from syntax import FILES, SOURCE, nodes
 
 import heterophily
 from heterophily.errors import HeterophilyError
 
-SOURCE = Path(heterophily.__file__).parent
-TREES = {
-    path.relative_to(SOURCE).as_posix(): ast.parse(path.read_text("utf-8"))
-    for path in sorted(SOURCE.rglob("*.py"))
-}
 OF_PYTHON = {
     "AttributeError": "a name that a module or an estimator does not have (hasattr asks so)",
     "IndexError": "the end of a sequence (Python's iteration asks so)",
@@ -29,8 +25,8 @@ def classes() -> dict[str, list[str]]:
     """Every class of the package with the names of its bases."""
     return {
         node.name: [ast.unparse(base) for base in node.bases]
-        for tree in TREES.values()
-        for node in ast.walk(tree)
+        for path in FILES
+        for node in nodes(path)
         if isinstance(node, ast.ClassDef)
     }
 
@@ -43,8 +39,8 @@ def caught() -> set[str]:
     """Names of exceptions that some ``except`` of the package catches."""
     handlers = (
         node.type
-        for tree in TREES.values()
-        for node in ast.walk(tree)
+        for path in FILES
+        for node in nodes(path)
         if isinstance(node, ast.ExceptHandler) and node.type is not None
     )
     return {
@@ -56,20 +52,23 @@ def caught() -> set[str]:
 
 def raised() -> Iterator[tuple[str, str]]:
     """(place, name of the class) for each ``raise Class(...)`` and each ``raise helper(...)``."""
-    for path, tree in TREES.items():
+    for path in FILES:
         returns = {
             node.name: ast.unparse(node.returns)
-            for node in ast.walk(tree)
+            for node in nodes(path)
             if isinstance(node, ast.FunctionDef) and node.returns is not None
         }
-        for node in ast.walk(tree):
+        for node in nodes(path):
             if not isinstance(node, ast.Raise) or node.exc is None:
                 continue
             what = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
             if isinstance(what, ast.Name | ast.Attribute):
                 text = ast.unparse(what)
                 helper = returns.get(text.rpartition(".")[2])
-                yield f"{path}:{node.lineno}", text if helper is None else helper
+                yield (
+                    f"{path.relative_to(SOURCE)}:{node.lineno}",
+                    text if helper is None else helper,
+                )
 
 
 def test_every_error_is_of_our_family_or_has_a_reason() -> None:
@@ -95,9 +94,9 @@ def test_errors_of_our_family_are_also_what_python_would_raise() -> None:
 def test_the_package_does_not_warn() -> None:
     """Notes are part of results (``remarks``, ``engine_note``); a warning is lost in a log."""
     found = [
-        f"{path}:{node.lineno}"
-        for path, tree in TREES.items()
-        for node in ast.walk(tree)
+        f"{path.relative_to(SOURCE)}:{node.lineno}"
+        for path in FILES
+        for node in nodes(path)
         if isinstance(node, ast.Call) and ast.unparse(node.func) in ("warnings.warn", "warn")
     ]
     assert not found

@@ -183,7 +183,7 @@ def test_class_weights_reach_the_trainer(run):
 
 
 QUICK = ["--minutes", "0.001", "--max-epochs", "20", "--workers", "1"]
-EVERY_SPLIT = ["--minutes", "0.1", "--max-epochs", "5", "--workers", "1"]
+EVERY_SPLIT = ["--minutes", "0.03", "--max-epochs", "5", "--workers", "1"]
 
 
 def test_auto_chooses_trains_tells_and_keeps(tmp_path):

@@ -17,6 +17,7 @@ from heterophily.errors import InputError, UnknownNameError
 from heterophily.models.pyg_adapter import pyg_model
 from heterophily.runs.executors.in_process import InProcess
 from heterophily.runs.stores.url import open_store
+from heterophily.search.space import Space
 from heterophily.statistics.paired_tests import paired_test
 
 MODELS = ["mlp-1", "sgc-1", "gcn"]
@@ -116,7 +117,7 @@ def rare_graph() -> Graph:
     return Graph.from_edges(source, target, labels=labels, features=features, name="rare")
 
 
-HOW: dict[str, Any] = {"repeats": 3, "executor": InProcess(), "engine": "torch"}
+HOW: dict[str, Any] = {"repeats": 3, "executor": InProcess()}
 
 
 def test_unequal_classes_are_compared_and_tuned_by_the_area(tmp_path: Path) -> None:
@@ -188,7 +189,8 @@ class OwnMap(nn.Module):
 
 def test_a_model_of_your_own_is_compared_and_stored(tmp_path: Path) -> None:
     graph = small_graph()
-    how: dict[str, Any] = {"repeats": 2, "executor": InProcess(), "engine": "torch"}
+    space = Space("one", {"lr": (0.05,), "max_epochs": (12,)})
+    how: dict[str, Any] = {"repeats": 2, "executor": InProcess(), "is_tuned": True, "space": space}
     own = pyg_model(OwnMap)
     with open_store(tmp_path / "runs.sqlite") as store:
         result = compare(graph, ["mlp-1", own], store=store, **how)

@@ -23,13 +23,13 @@ HOW = {"preset": None, "engine": "torch", "workers": 1, "max_epochs": 12}
 def test_portraits_compare_like_compare(tmp_path: Path) -> None:
     """Keys, splits and accuracies are those of compare; it then finds every run finished."""
     graph, names = small_graph(), ["sgc-1", "mlp-1"]
-    how = {**HOW, "max_epochs": None}
+    how = {**HOW, "max_epochs": None, "engine": "auto"}
     with open_store(tmp_path / "runs.sqlite") as store:
         portraits = portraits_of(graph, names, repeats=2, store=store, **how)
         before = len(store)
-        theirs = compare(graph, names, store=store, repeats=2, executor=InProcess(), engine="torch")
+        theirs = compare(graph, names, store=store, repeats=2, executor=InProcess())
         assert len(store) == before == 4
-        stored = compare_stored(graph, names, store=store, repeats=2, engine="torch")
+        stored = compare_stored(graph, names, store=store, repeats=2)
     ours = compare_portraits(portraits)
     expected = theirs.to_dict()
     for found in (ours.to_dict(), stored.to_dict()):

@@ -83,11 +83,12 @@ def check_no_finished_run_was_repeated(store: Path, runs: int, kills: int, worke
 
 
 @LINUX
-def test_thirty_kills_change_nothing_repeat_nothing_and_leave_no_orphan(tmp_path: Path) -> None:
-    store, runs, rng = tmp_path / "runs.sqlite", 300, random.Random(0)
+def test_ten_kills_change_nothing_repeat_nothing_and_leave_no_orphan(tmp_path: Path) -> None:
+    """``benchmarks/faults/kill_campaign.py`` kills more often."""
+    store, runs, rng = tmp_path / "runs.sqlite", 120, random.Random(0)
     killed: Counter[str] = Counter()
     driver = start_driver(store, runs)
-    while sum(killed.values()) < 30:
+    while sum(killed.values()) < 10 or min(killed["driver"], killed["worker"]) < 3:
         if rng.random() < 0.8:  # else perhaps before the first worker is there
             wait_for_workers(driver)
         time.sleep(rng.uniform(0.0, 0.4))
@@ -106,10 +107,9 @@ def test_thirty_kills_change_nothing_repeat_nothing_and_leave_no_orphan(tmp_path
             driver = start_driver(store, runs)
     driver.kill()
     driver.wait()
-    assert min(killed["driver"], killed["worker"]) >= 5
     finish(store, runs)
     assert answers_of(store, runs) == reference(tmp_path / "reference.sqlite", runs)
-    check_no_finished_run_was_repeated(store, runs, 31, workers=2)
+    check_no_finished_run_was_repeated(store, runs, killed.total() + 1, workers=2)
 
 
 @LINUX

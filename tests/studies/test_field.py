@@ -45,7 +45,7 @@ def test_published_values_stand_beside_ours_and_say_when_they_are_not_checked() 
     )
 
 
-def test_the_chosen_setting_alone_gets_the_splits_beyond_those_compared() -> None:
+def test_the_chosen_setting_alone_gets_the_splits_beyond_those_compared(data_folder: Path) -> None:
     plan = plan_study(
         FIELD.part(models=["gcn"], datasets=["texas"]), protocol="validated", space="field"
     )

@@ -97,6 +97,7 @@ def running(settings: WebSettings, **how: Any) -> Iterator[Live]:
         log_level="error",
         ws="none",
         lifespan="on",
+        timeout_graceful_shutdown=2,  # streams that nobody reads any more
         **how,
     )
     server = uvicorn.Server(config)

@@ -55,7 +55,7 @@ def diagnose_disk(
         report,
         lambda: DiskColumns(graph, labels, seed, quick, max_nodes),
         lambda: sampled_chance(graph, counted, labels, seed=seed),
-        "programs that read the graph from disk",
+        "disk",
         ("The graph stayed on disk: every edge was counted, and the probe read a sample.",),
     )
     return held.diagnose(quick=quick, seed=seed, next_command=next_command)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any, Protocol
 
 import numpy as np
@@ -66,9 +67,9 @@ class SampledColumns(ProbeColumns):
     mean_degree: float
     signal: Signal | None = None
 
+    @abstractmethod
     def _signal(self) -> Signal | None:
         """Return the features; None where there are none that differ from zero."""
-        raise NotImplementedError
 
     def _blocks(self) -> dict[str, Floats]:
         blocks: dict[str, Floats] = {}

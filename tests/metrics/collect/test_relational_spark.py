@@ -22,13 +22,24 @@ from heterophily.diagnosis.probe_columns import GraphColumns
 from heterophily.diagnosis.warehouse import diagnose_tables
 from heterophily.metrics.collect.relational import relational_statistics
 
+SMALL = {
+    "spark.sql.shuffle.partitions": "1",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
+"""For hundreds of questions about few rows: to compile each takes longer than to answer it."""
+
 
 @pytest.fixture(scope="module")
 def spark() -> Iterator[Any]:
     if shutil.which("java") is None:
         pytest.skip("there is no Java on this machine (package openjdk-17-jre-headless)")
-    connection = connect("spark://local[2]")
-    connection._session.conf.set("spark.sql.shuffle.partitions", "1")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+        connection = connect("spark://local[1]")
+    for name, value in SMALL.items():
+        connection._session.conf.set(name, value)
     yield connection
     connection._session.stop()
 

@@ -26,7 +26,6 @@ from heterophily.runs.stores.url import open_store
 
 pytestmark = [
     pytest.mark.skipif(find_spec("ray") is None, reason="ray is not installed (extra cluster)"),
-    pytest.mark.xdist_group("ray"),
     pytest.mark.skipif(not sys.platform.startswith("linux"), reason="kill -9 and /proc"),
     pytest.mark.filterwarnings("ignore"),  # of Ray
 ]
@@ -75,32 +74,30 @@ class SlowJob(PretendJob):
     seconds = 0.2
 
 
-def test_killed_workers_lose_nothing_and_no_finished_run_is_repeated(
+def test_a_killed_worker_loses_nothing_and_no_finished_run_is_repeated(
     cluster: RayCluster, store: Store
 ) -> None:
     killed: list[int] = []
 
     def kill() -> None:
         with open_store(store.url, is_checked=False) as watched:
-            for _ in range(2):
-                before = len(watched.starts())
-                while len(watched.starts()) == before:
-                    time.sleep(0.02)
-                killed.append(int(watched.starts()[-1].place.partition(":")[2]))
-                os.kill(killed[-1], signal.SIGKILL)
+            while not watched.starts():
+                time.sleep(0.02)
+            killed.append(int(watched.starts()[-1].place.partition(":")[2]))
+            os.kill(killed[-1], signal.SIGKILL)
 
     killer = threading.Thread(target=kill)
     killer.start()
     job = SlowJob(store.url)
     failures = complete_with(
-        job, [some_run(n) for n in range(24)], store=store, executor=cluster
+        job, [some_run(n) for n in range(12)], store=store, executor=cluster
     ).failures
     killer.join()
     assert not failures
-    assert len(killed) == 2
-    assert store.answers() == expected(24)
+    assert len(killed) == 1
+    assert store.answers() == expected(12)
     assert not any(start.is_repeated for start in store.starts())
-    assert len(store.starts()) <= 24 + 2
+    assert len(store.starts()) <= 12 + 1
 
 
 def test_a_killed_driver_is_started_again_on_the_same_cluster(
@@ -110,16 +107,16 @@ def test_a_killed_driver_is_started_again_on_the_same_cluster(
 
     complete_with(PretendJob(store.url), [some_run(0)], store=store, executor=cluster)
     address = ray.get_runtime_context().gcs_address
-    command = [sys.executable, str(DRIVER), store.url, "120", "2", f"ray://{address}"]
+    command = [sys.executable, str(DRIVER), store.url, "60", "2", f"ray://{address}"]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     with subprocess.Popen(command, env=environment) as first:
         deadline = time.monotonic() + 120
         while len(store) < 10 and time.monotonic() < deadline:
             time.sleep(0.05)
         first.kill()
-    assert 10 <= len(store) < 120
+    assert 10 <= len(store) < 60
     assert subprocess.run(command, env=environment, timeout=120, check=False).returncode == 0
-    assert store.answers() == expected(120)
+    assert store.answers() == expected(60)
     assert not any(start.is_repeated for start in store.starts())
 
 

@@ -18,7 +18,6 @@ from heterophily.training.config import TrainConfig
 
 pytestmark = [
     pytest.mark.skipif(find_spec("ray") is None, reason="ray is not installed (extra cluster)"),
-    pytest.mark.xdist_group("ray"),
     pytest.mark.skipif(not sys.platform.startswith("linux"), reason="kill -9 and /proc"),
     pytest.mark.filterwarnings("ignore"),  # of Ray
 ]
