@@ -268,15 +268,15 @@ def _foot(gains: Mapping[str, Gains]) -> Iterator[str]:
     yield "How to read it with care:"
     yield ""
     yield (
-        f"- A classifier is trained {ROUNDS} times on at most 300 nodes of X and of ÂX and tested on "
-        "at most 200 others (`classifier_metric`). The difference is that of its accuracies; the "
-        "p-value, which the authors print, is nearly 0 or 1 on many graphs."
+        f"- A classifier is trained {ROUNDS} times on at most 300 nodes, on X and on ÂX, and tested "
+        "on at most 200 others (`classifier_metric`). The difference is that of its accuracies; "
+        "the p-value, which the authors print, is nearly 0 or 1 on many graphs."
     )
     yield "- The real graphs are few, most were trained on one split, and several are relatives."
     yield "- Generated graphs hold every kind of heterophily; they are not typical of data."
     yield (
         "- A metric that sees labels alone cannot know how much own features tell, and the gain "
-        "depends on it. The [diagnosis](diagnosis.md) trains small classifiers for that. The gain "
+        "depends on it. Classifier-based metrics see both, like a model. The [diagnosis](diagnosis.md) trains small classifiers for that. The gain "
         f"that it expects has the Spearman correlation {diagnosed(gains['real']):+.2f} with the "
         "trained gain of a graph (`results/verdicts/real`)."
     )
