@@ -65,7 +65,10 @@ def raised() -> Iterator[tuple[str, str]]:
             if isinstance(what, ast.Name | ast.Attribute):
                 text = ast.unparse(what)
                 helper = returns.get(text.rpartition(".")[2])
-                yield f"{path.relative_to(SOURCE)}:{node.lineno}", text if helper is None else helper
+                yield (
+                    f"{path.relative_to(SOURCE)}:{node.lineno}",
+                    text if helper is None else helper,
+                )
 
 
 def test_every_error_is_of_our_family_or_has_a_reason() -> None:

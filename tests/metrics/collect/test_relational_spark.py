@@ -22,7 +22,6 @@ from heterophily.diagnosis.probe_columns import GraphColumns
 from heterophily.diagnosis.warehouse import diagnose_tables
 from heterophily.metrics.collect.relational import relational_statistics
 
-
 SMALL = {
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.adaptive.enabled": "false",
