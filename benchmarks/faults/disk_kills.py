@@ -2,7 +2,7 @@
 
     python benchmarks/faults/disk_kills.py --kills 60 --folder FOLDER --record results/scale/faults.jsonl
     python benchmarks/faults/disk_kills.py --kills 60 --small-disk          # as root
-    python benchmarks/faults/disk_kills.py --kills 6 --edges 1e5
+    python benchmarks/faults/disk_kills.py --kills 6 --edges 1e5 --only training
 
 Each kind of work is done once without disturbance. Then it is begun again and again in child
 processes that are killed at random moments, or whose writes are refused: their files may not grow
@@ -212,6 +212,7 @@ def main() -> int:
     """Run the campaign."""
     parser = shared.parser(__doc__)
     parser.add_argument("--kills", type=int, default=60, help="disturbances in all")
+    parser.add_argument("--only", choices=["convert", "channels", "training"])
     parser.add_argument("--small-disk", action="store_true", help="fill a tmpfs; needs root")
     parser.add_argument("--edges", type=shared.count, default=10**6)
     parser.add_argument("--seed", type=int, default=0)
@@ -225,17 +226,23 @@ def main() -> int:
         nodes = told.edges // 10
         plan = StreamedGraph(num_nodes=nodes, num_edges=told.edges, homophily=0.3, features=20)
         plan.write(folder / "edges.parquet", folder / "nodes.parquet", threads=1)
-        for name, work in {"convert": convert, "channels": channels, "training": training}.items():
+        every = {"convert": convert, "channels": channels, "training": training}
+        for name, work in every.items():
+            if told.only not in (None, name):  # the graph alone
+                if name == "convert":
+                    (folder / "whole").mkdir()
+                    convert(folder / "whole")
+                continue
             found = campaign(
                 name,
                 work,
-                told.kills // 3,
+                told.kills if told.only else told.kills // 3,
                 folder,
                 told.seed,
                 small_disk=told.small_disk,
                 latest=0.5 if told.quick else 1.0,
             )
-            shared.tell(found, told.record)
+            shared.tell({"edges": told.edges, **found}, told.record)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     return 0

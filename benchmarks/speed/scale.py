@@ -2,7 +2,7 @@
 
     python benchmarks/speed/scale.py --edges 1e6 1e7 1e8 --folder FOLDER
     python benchmarks/speed/scale.py --edges 1e9 --memory 4GB --no-rival --folder FOLDER --record results/scale.jsonl
-    python benchmarks/speed/scale.py --plot docs/images/scale-curve.svg --record results/scale.jsonl
+    python benchmarks/speed/scale.py --plot docs/images/scale-curve.png --record results/scale/metrics.jsonl
 
 Each step is a process of its own. Ours reads Parquet, leaves duplicates and loops out and counts; DuckDB reads
 the same files, leaves out the same and counts class pairs, node homophily and aggregation homophily, by two
@@ -140,6 +140,9 @@ def plot(record: Path, picture: Path) -> None:
         axis.plot([row["edges"] for row in of], best, "k--^", label="DuckDB, uniform degrees")
         axis.set(xscale="log", yscale="log", xlabel="edges")
         axis.grid(alpha=0.3)
+    for axis, ticks in zip(axes, ((1, 3, 10, 30, 100), (0.2, 0.5, 1, 2, 5)), strict=True):
+        axis.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
+        axis.set_yticks([], minor=True)
     axes[0].set_ylabel("CPU seconds, start of Python included")
     axes[1].set_ylabel("peak memory, GB")
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)

@@ -183,12 +183,15 @@ def sampler(told: argparse.Namespace) -> None:
     }
     found["NumPy"] = base = Spent.on(by_numpy)
     print(f"{graph.num_nodes:,} nodes, {graph.num_edges:,} edges; 1,024 nodes, 10 x 10")
+    line: dict[str, Any] = {"part": "sampler", "edges": graph.num_edges, "fanout": [10, 10]}
     for name, spent in found.items():
+        per_second, milliseconds = batches / spent.wall, 1000 * spent.cpu / batches
         print(
-            f"{name}: {batches / spent.wall:.1f} batches/s, {1000 * spent.cpu / batches:.1f} CPU ms "
-            f"a batch, {base.wall / spent.wall:.1f} times NumPy ({base.cpu / spent.cpu:.1f} by CPU "
-            "time)"
+            f"{name}: {per_second:.1f} batches/s, {milliseconds:.1f} CPU ms a batch, "
+            f"{base.wall / spent.wall:.1f} times NumPy ({base.cpu / spent.cpu:.1f} by CPU time)"
         )
+        line[name] = {"batches_per_second": round(per_second, 1), "cpu_ms": round(milliseconds, 1)}
+    tell({**line, "machine": machine()}, None if told.quick else told.record)
 
 
 PARTS = {"accuracy": accuracy, "end-to-end": end_to_end, "sampler": sampler}

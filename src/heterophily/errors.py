@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 from collections.abc import Mapping
 from typing import TypeVar
@@ -79,9 +80,9 @@ def lookup(table: Mapping[str, T], kind: str, name: str) -> T:
     heterophily.errors.UnknownNameError: unknown name 'texsa'; did you mean 'texas'? \
 known: cora, texas
     """
-    if name in table:
+    with contextlib.suppress(KeyError, TypeError):  # TypeError: a list has no hash
         return table[name]
-    near = difflib.get_close_matches(name, table, n=1)
+    near = difflib.get_close_matches(str(name), table, n=1)
     hint = f"did you mean {near[0]!r}? " if near else ""
     names = sorted(table)
     shown = names if len(names) <= _MOST_NAMES else [*names[:_FIRST_NAMES], "..."]

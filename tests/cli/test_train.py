@@ -161,6 +161,22 @@ def test_scores_beside_accuracy_are_printed_and_in_the_data(run):
     assert data["temperature"] > 0
 
 
+def test_trees_are_told_by_their_own_settings_and_not_compared_with_trees(run):
+    text = run("trees", "texas", "--option", "depth=3")
+    assert re.search(r"rounds +5.0 per split", text)
+    assert "learning_rate=0.05" in text
+    assert "lr=" not in text
+    assert "gradient-boosted trees" not in text
+    with pytest.raises(InputError, match="--lr is for models that learn by gradient steps"):
+        run("trees", "texas", "--lr", "0.1")
+
+
+def test_propagation_counts_no_epochs(run):
+    text = run("label-propagation", "texas")
+    assert "epoch" not in text
+    assert re.search(r"hyper-parameters +hops=50  alpha=0.9\n", text)
+
+
 def test_class_weights_reach_the_trainer(run):
     data = json.loads(run("gcn", "texas", "--class-weight", "balanced", "--json"))
     assert data["hyperparameters"]["class_weight"] == "balanced"

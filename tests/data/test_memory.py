@@ -84,10 +84,10 @@ def test_parquet_of_equal_rows_is_refused_by_its_declaration(folder: Path) -> No
 def test_an_unclosed_quote_is_found_in_linear_time(tmp_path: Path, text: str) -> None:
     path = tmp_path / "e.csv"
     path.write_text(text + "a,b\n" * 1_000_000)
-    start = time.monotonic()
+    start = time.process_time()
     with pytest.raises(InputError, match="opened and never closed"):
         read_tables(path)
-    assert time.monotonic() - start < 10
+    assert time.process_time() - start < 10
 
 
 def test_a_cell_of_many_digits_is_judged_in_linear_time(tmp_path: Path) -> None:

@@ -29,20 +29,25 @@ if size > 1:
     team = ProcessTeam()
 rng = np.random.default_rng(0)
 labels = np.arange(90) % 3
-source, target = rng.integers(0, 90, (2, 400))
+ends = rng.integers(0, 90, (2, 400))
 features = (rng.normal(size=(90, 8)) + np.eye(3, 8)[labels]).astype(np.float32)
-graph = Graph.from_edges(source, target, features=features, labels=labels)
+graph = Graph.from_edges(*ends, features=features, labels=labels)
 part = rng.permutation(90) % 3
 spec = MODELS["acm-sign"].with_options(features="numbers", dropout=0.0, hidden=8)
 config = TrainConfig(max_epochs=4, batches="channels", batch_size=10)
 
-found = fit_batches(
-    lambda: spec.build(num_nodes=90, num_features=8, num_classes=3),
-    channel_batches(graph, spec), graph.labels, Split(part == 0, part == 1, part == 2), config,
-    seed=0, team=team,
-)
+split, saved = Split(part == 0, part == 1, part == 2), {}
+for name, dtype in (("single", torch.float32), ("double", torch.float64)):
+    source = channel_batches(graph, spec)
+    read = source._blocks
+    source._blocks = lambda rows: {k: block.to(dtype) for k, block in read(rows).items()}
+    found = fit_batches(
+        lambda: spec.build(num_nodes=90, num_features=8, num_classes=3).to(dtype),
+        source, graph.labels, split, config, seed=0, team=team,
+    )
+    saved |= {f"{name} logits": found.logits, f"{name} loss": found.history.train_loss}
 if rank == 0:
-    np.savez(place / f"{size}.npz", logits=found.logits, loss=found.history.train_loss)
+    np.savez(place / f"{size}.npz", **saved)
 """
 
 
@@ -60,8 +65,10 @@ def test_two_processes_give_what_one_gives(tmp_path):
     assert run(tmp_path, 1) == [(0, "")]
     assert run(tmp_path, 2) == [(0, ""), (0, "")]
     one, two = (np.load(tmp_path / f"{size}.npz") for size in (1, 2))
-    np.testing.assert_allclose(two["loss"], one["loss"], atol=1e-6)
-    np.testing.assert_allclose(two["logits"], one["logits"], atol=1e-5)
+    for name, of_losses, of_logits in (("single", 1e-6, 1e-5), ("double", 1e-12, 1e-6)):
+        for what, most in (("loss", of_losses), ("logits", of_logits)):
+            key = f"{name} {what}"
+            np.testing.assert_allclose(two[key], one[key], rtol=0, atol=most, err_msg=key)
 
 
 def test_a_team_needs_a_process_group():

@@ -177,6 +177,12 @@ def test_an_upload_is_one_graph(files: dict[str, tuple[str, bytes]], live: Live)
     assert "send one graph" in answer.json()["error"]
 
 
+def test_a_file_that_is_sent_twice_is_refused(live: Live) -> None:
+    answer = live.post("/api/graphs", files=[("edges", ("e.csv", EDGES))] * 2)
+    assert answer.status_code == 400
+    assert answer.json() == {"error": "edges was sent twice; send each file once"}
+
+
 def test_a_refused_upload_leaves_nothing_behind(live: Live) -> None:
     before = live.get("/api/graphs").json()
     live.post("/api/graphs", files={"graph": ("g.npz", b"hello")})

@@ -69,7 +69,7 @@ def graph_source(
         str | None,
         typer.Option(
             help="Column of the label.",
-            show_default="label, y or class",
+            show_default="label, y, class, target or is_fraud",
             rich_help_panel=panels.DATA,
         ),
     ] = None,

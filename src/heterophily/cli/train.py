@@ -268,6 +268,7 @@ def train(
     graph, recipe = _with_preset(model, graph, rule, preset)
     opened = open_any(graph)
     spec = MODELS[model]
+    _check_steps(model, _given(lr=lr, weight_decay=weight_decay))
     # The tables print settings that some models have no use for.
     options = {key: v for key, v in recipe.options.items() if spec.accepts(key)} | options
     chosen_way = choose_batches(
@@ -353,6 +354,29 @@ def _with_preset(
     return plain.replace(**chosen.graph), chosen
 
 
+def _step(model: str) -> str:
+    """Return what a training of a model counts (``Card.step``)."""
+    from heterophily.models.catalog import MODELS
+
+    card = getattr(MODELS[model].network, "card", None)
+    return "epoch" if card is None else str(card.step)
+
+
+def _check_steps(model: str, given: Mapping[str, Any]) -> None:
+    """Refuse a learning rate where nothing is learned by gradient steps."""
+    from dataclasses import fields
+
+    from heterophily.models.catalog import MODELS
+
+    if given and _step(model) != "epoch":
+        flag = next(iter(given)).replace("_", "-")
+        own = ", ".join(field.name for field in fields(MODELS[model].options))
+        raise InputError(
+            f"--{flag} is for models that learn by gradient steps, {model} does not; "
+            f"its settings are given as --option KEY=VALUE: {own}"
+        )
+
+
 def _given(**values: Any) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
 
@@ -423,17 +447,31 @@ def _text(report: TrainReport, data: dict[str, Any]) -> str:
             f"difference {paper['difference']:+.4f}   (table {paper['source']})",
         )
     spread = data["validation_accuracy"]
-    add("validation accuracy", plus_minus(spread["mean"], spread["std"]))
+    several = len(spread["values"]) > 1
+    add("validation accuracy", plus_minus(spread["mean"], spread["std"] if several else None))
     add("calibration error", calibration_text(data["scores"], data["temperature"]))
-    add("epochs", f"{data['epochs']:.1f} per split")
-    add("time", f"{data['ms_per_epoch']:.2f} ms per epoch")
+    step = _step(report.model)
+    if step:
+        add(f"{step}s", f"{data['epochs']:.1f} per split")
+    add("time", f"{data['ms_per_epoch']:.2f} ms per {step or 'split'}")
     add("peak memory", f"{data['peak_memory_mb']:.0f} MB")
     chosen = data["hyperparameters"]
-    shown = ("lr", "weight_decay", "dropout", "hidden", "depth", "with_structure", "mix_scale")
-    add("hyper-parameters", "  ".join(f"{name}={chosen[name]}" for name in shown if name in chosen))
+    add("hyper-parameters", "  ".join(f"{k}={chosen[k]}" for k in _shown(report.model, chosen)))
     if "model_folder" in data:
         add("model folder", data["model_folder"])
     return "\n".join(lines)
+
+
+def _shown(model: str, chosen: Mapping[str, Any]) -> list[str]:
+    """Return the settings that a reader wants to see; of trees and the like their own ones."""
+    from dataclasses import fields
+
+    from heterophily.models.catalog import MODELS
+
+    names = ["lr", "weight_decay", "dropout", "hidden", "depth", "with_structure", "mix_scale"]
+    if _step(model) != "epoch":
+        names = [field.name for field in fields(MODELS[model].options)]
+    return [name for name in names if name in chosen]
 
 
 def calibration_text(scores: Mapping[str, Any], temperature: float) -> str:

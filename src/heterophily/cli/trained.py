@@ -80,11 +80,12 @@ def _without_strange_columns(
     """Name only columns that the table has; the label is left out unless it is wanted."""
     from heterophily.data.tables.columns import LABELS
 
-    label = source.label or next((c for c in found if c.strip().lower() in LABELS), None)
+    like_labels = [name for name in found if name.strip().lower() in LABELS]
+    label = source.label or next(iter(like_labels), None)
     label = label if label in found else None
     ignore = [name for name in source.ignore if name in found]
-    if label is not None and not with_labels:
-        ignore, label = [*ignore, label], None
+    if not with_labels:  # nor any other column that would be taken for the label
+        ignore, label = [*ignore, *([] if label is None else [label]), *like_labels], None
     known = model.trained_on.feature_names if model.trained_on.encoder is None else None
     return source.replace(
         label=label,

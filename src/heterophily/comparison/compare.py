@@ -154,6 +154,8 @@ def compare(
     lookup(SPLIT_RULES, "split rule", splits)
     if score != "auto":
         lookup(SCORES, "score", score)
+    if isinstance(models, str):
+        raise InputError(f"models={models!r}; pass a list of models: ['mlp-2', 'gcn']")
     named = {name_of(model): model for model in models}
     names = list(named)
     if len(names) < 2:

@@ -34,7 +34,7 @@ from heterophily.paper.published_tables import published_accuracy
 from heterophily.runs.complete import Completion, complete, counted
 from heterophily.runs.executors.base import Executor
 from heterophily.runs.executors.local import this_machine
-from heterophily.runs.model import name_of, option_values, spec_with
+from heterophily.runs.model import check_model, name_of, option_values, spec_with
 from heterophily.runs.plan import Planner
 from heterophily.runs.run import Run
 from heterophily.runs.stores.base import Store
@@ -111,6 +111,7 @@ def train(
     >>> report.split_rule, len(report.results)
     ('random', 2)
     """
+    check_model(model)
     graph = graph if isinstance(graph, DiskGraph) else as_graph(graph)
     config = config or TrainConfig()
     _check_batches(graph, config)

@@ -56,7 +56,8 @@ class TrainReport:
     def evaluation(self) -> Evaluation:
         """Every score on the test nodes, with intervals, classes, threshold and baselines.
 
-        Computed when first asked for: the baselines take a moment.
+        Computed when first asked for: the baselines take a moment. A model is not compared with
+        the baseline of its own kind.
         """
         if self.source is None or any(result.logits is None for result in self.results):
             raise InputError("the evaluation needs predictions: train with keep_state=True")
@@ -64,6 +65,7 @@ class TrainReport:
         distinct = list(dict.fromkeys(numbers))
         source = judged_graph(self.source)
         found = baselines(source, [self.splits[number] for number in distinct])
+        found = tuple(base for base in found if base.name != self.model)
         return evaluate(
             source,
             [self.splits[number] for number in numbers],

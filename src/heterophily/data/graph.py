@@ -169,6 +169,11 @@ class Graph:
                     break
             else:
                 ends = [np.asarray(ids) for ids in (source, target)]
+                if any(ids.dtype.kind not in "iuf" for ids in ends if ids.size):
+                    raise InputError(
+                        "source and target are node numbers from 0; for ids of other kinds there "
+                        "is read_tables"
+                    )
                 num_nodes = 1 + max((int(ids.max()) for ids in ends if ids.size), default=-1)
         how: dict[str, Any] = {
             "num_nodes": num_nodes,

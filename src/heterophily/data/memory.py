@@ -133,7 +133,7 @@ def need(size: int, what: str) -> None:
         return
     raise MemoryLimitError(
         f"{what} needs about {in_units(size)} of memory, the limit is {in_units(most)}; "
-        f"use a smaller graph, or {Remedy('raise-memory', (('size', _enough(size)),))}"
+        f"use a smaller graph, or {Remedy('raise-memory', (('size', enough(size)),))}"
     )
 
 
@@ -147,7 +147,7 @@ def in_units(size: float) -> str:
     return f"{size / scale:,.1f} {unit}B"
 
 
-def _enough(size: int) -> str:
+def enough(size: int) -> str:
     """Return the next round size above a number of bytes, as ``as_bytes`` reads it."""
     unit, scale = _unit_of(size)
     return f"{size // scale + 1}{unit}B"

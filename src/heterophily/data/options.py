@@ -190,3 +190,16 @@ OPTIONS: Mapping[str, Option] = {
     "memory": Option("--memory", _size, _ALL),
 }
 """Every option by its name in Python."""
+
+
+def checked(name: str, value: Any) -> Any:
+    """Return an option as it must be, or say what it is.
+
+    >>> checked("unknown_ends", "add")
+    'add'
+    """
+    try:
+        return OPTIONS[name].check(value)
+    except (InputError, TypeError) as error:
+        told = error if isinstance(error, InputError) else "has another kind of value"
+        raise InputError(f"{name}={value!r}: {name} {told}") from None

@@ -9,7 +9,7 @@ from dataclasses import MISSING, dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from heterophily.data.options import KIND_NAMES, OPTIONS
+from heterophily.data.options import KIND_NAMES, OPTIONS, checked
 from heterophily.data.remedies import remedy
 from heterophily.errors import DataNotFoundError, InputError, lookup
 
@@ -94,11 +94,7 @@ class GraphSource:
     def __post_init__(self) -> None:
         """Check every option, and that they go together."""
         for key, value in self._given().items():
-            try:
-                object.__setattr__(self, key, OPTIONS[key].check(value))
-            except (InputError, TypeError) as error:
-                told = error if isinstance(error, InputError) else "has another kind of value"
-                raise InputError(f"{key}={value!r}: {key} {told}") from None
+            object.__setattr__(self, key, checked(key, value))
         suffix = Path(self.graph or "").suffix.lower()
         is_file = bool(suffix) and suffix not in FILE_KINDS  # a name without one is of the catalog
         if self.edges is None and (suffix in TABLE_SUFFIXES or (is_file and self.nodes)):
@@ -106,7 +102,8 @@ class GraphSource:
             object.__setattr__(self, "graph", None)
         if self.graph is None and self.edges is None and self.nodes is not None:
             raise InputError(
-                f"the table of nodes {self.nodes} needs one of edges: {remedy('send-edges')}"
+                f"the table of nodes {self.nodes} needs one of edges: {remedy('send-edges')}; if "
+                "its rows name others (a parent, a manager), it can be both"
             )
         if (self.graph is None) == (self.edges is None):
             raise InputError(
@@ -134,6 +131,19 @@ class GraphSource:
         """Return the options that differ from their default."""
         values = {key: getattr(self, key) for key in OPTIONS}
         return {key: value for key, value in values.items() if value != _DEFAULTS[key]}
+
+    def column_choices(self) -> dict[str, Any]:
+        """Return which column is what, as engines beyond memory take it.
+
+        >>> GraphSource(edges="e.csv", label="team", direction="keep").column_choices()["label"]
+        'team'
+        """
+        names = ("source", "target", "node_id", "label", "split", "features", "ignore")
+        return {
+            **{name: getattr(self, name) for name in names},
+            "labels_are_classes": self.labels_are_classes,
+            "is_directed": self.direction == "keep",
+        }
 
     def arguments(self) -> str:
         """Return the words of the command line that name this graph, quoted for a shell."""
@@ -306,7 +316,7 @@ def open_graph(
     :func:`heterophily.read_tables`.
     """
     return GraphSource(
-        graph=os.fspath(spec),
+        graph=checked("graph", spec),
         data_folder=None if data_folder is None else os.fspath(data_folder),
         offline=offline,
         direction=direction,

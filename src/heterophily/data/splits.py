@@ -298,8 +298,15 @@ def random_splits(
     )
 
 
-def split_generator(seed: int, index: int) -> np.random.Generator:
-    """Return the generator of split number ``index`` under ``seed``."""
+def check_seed(seed: int) -> None:
+    """Refuse a seed that is no whole number, or negative."""
+    if not isinstance(seed, int | np.integer):
+        raise InputError(f"seed={seed!r}; a seed is a whole number")
     if seed < 0:
         raise InputError(f"seed={seed}; seeds are not negative")
+
+
+def split_generator(seed: int, index: int) -> np.random.Generator:
+    """Return the generator of split number ``index`` under ``seed``."""
+    check_seed(seed)
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, index])))

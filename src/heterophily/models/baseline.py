@@ -25,6 +25,9 @@ class Card:
         How the model gets adaptive channel mixing, if it can.
     largest
         Number of nodes above which the model refuses a graph, or None.
+    step
+        What a training counts: epochs of gradient steps, ``"round"`` for rounds of trees, ``""``
+        where nothing is repeated. Learning rate and weight decay belong to epochs alone.
     """
 
     paper: str
@@ -32,6 +35,7 @@ class Card:
     departs: str = "—"
     acm: str = "—"
     largest: int | None = None
+    step: str = "epoch"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -103,6 +103,7 @@ class LabelPropagation(KnowsLabels):
         paper="Zhu and Ghahramani 2002, Learning from Labeled and Unlabeled Data",
         cost="O(K E C), once; nothing is trained",
         departs="symmetric normalisation, labels are clamped softly (Zhou et al. 2004)",
+        step="",
     )
 
     def __init__(

@@ -85,6 +85,7 @@ class TreesModel(Fitted):
         departs="at most 128 features; `trees-channels`: ACM's channels and the degree; "
         "`trees-labels`: also the labels of neighbours, cross-fitted; `typed-trees`: also those "
         "along each type of edges (all ours)",
+        step="round",
     )
     booster: Tensor
     classes: Tensor

@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from heterophily.data.checks import UNLABELLED
 from heterophily.data.graph import Graph
 from heterophily.data.interchange import GraphLike, as_graph
 from heterophily.data.memory import limit
-from heterophily.data.splits import SplitBatch
+from heterophily.data.splits import SplitBatch, check_seed
 from heterophily.diagnosis.diagnose import diagnose
 from heterophily.errors import InputError, lookup
 from heterophily.evaluation.coverage import gap_remarks
@@ -56,7 +57,7 @@ SPENT = "time-spent.jsonl"
 
 def check_minutes(minutes: float) -> None:
     """Refuse a time that is none, or that never ends."""
-    if not 0 < minutes <= MOST_MINUTES:
+    if not (isinstance(minutes, Real) and 0 < minutes <= MOST_MINUTES):
         raise InputError(f"minutes={minutes}; it must be above 0 and at most {MOST_MINUTES:,}")
 
 
@@ -138,6 +139,7 @@ def auto(
     """
     graph = as_graph(graph)
     check_minutes(minutes)
+    check_seed(seed)
     if refit and splits is None:
         raise InputError(
             "refit=True is for splits that are given: without them auto trains on folds already"

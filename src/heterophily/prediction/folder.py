@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import json
 import math
+import os
 import secrets
 import shutil
 from collections.abc import Iterator, Mapping
@@ -120,6 +121,8 @@ def load_model(folder: str | Path) -> TrainedModel:
     from safetensors import SafetensorError
     from safetensors.torch import load
 
+    if not isinstance(folder, str | os.PathLike):
+        raise InputError(f"{type(folder).__name__} is no name of a model folder")
     path = Path(folder)
     card = _read_card(path)
     content = _read(path / WEIGHTS)

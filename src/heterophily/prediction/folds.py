@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from heterophily.data.remedies import remedy
 from heterophily.data.splits import Split, SplitBatch, split_generator
 from heterophily.errors import InputError
 
@@ -26,6 +27,8 @@ def held_out_folds(labels: NDArray[np.int64], *, seed: int, folds: int = FOLDS) 
     >>> len(splits), splits[0].sizes
     (5, (64, 16, 20))
     """
+    if not (labels >= 0).any():
+        raise InputError(f"no node is labelled, so nothing can be learnt; {remedy('name-label')}")
     classes = _shuffled_classes(labels, labels >= 0, split_generator(seed, 0))
     is_test = np.zeros(labels.size, np.bool_)
     rest = []

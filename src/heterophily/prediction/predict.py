@@ -18,7 +18,7 @@ from heterophily.data.atomic import write_text
 from heterophily.data.encode import Encoder
 from heterophily.data.graph import Graph
 from heterophily.data.interchange import GraphLike, as_graph
-from heterophily.errors import MissingExtraError
+from heterophily.errors import InputError, MissingExtraError
 from heterophily.layers.inputs import GraphInputs, InputOptions
 from heterophily.models.networks import NodeClassifier
 from heterophily.prediction.calibration import tempered
@@ -115,6 +115,8 @@ def predict(model: TrainedModel, graph: GraphLike) -> Predictions:
     when features do not match, the error says why. Labels of the graph are not used. The graph may
     have any form that :func:`heterophily.as_graph` takes; tables are encoded as in training.
     """
+    if isinstance(model, str | os.PathLike):
+        raise InputError(f"{os.fspath(model)!r} is no model; pass load_model({os.fspath(model)!r})")
     graph = graph_for(model, graph)
     check_graph(model, graph)
     total = np.zeros((graph.num_nodes, len(model.class_names)))

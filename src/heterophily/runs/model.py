@@ -18,13 +18,18 @@ UNKNOWN_SOURCE = "unknown"
 """Stands for the source of a model that has no file: such runs are for this process alone."""
 
 
+def check_model(model: object) -> None:
+    """Refuse what is neither the name of a model nor a spec."""
+    if not isinstance(model, str | ModelSpec):
+        raise InputError(f"{type(model).__name__} is not a model; pass a name or a ModelSpec")
+
+
 def spec_with(model: str | ModelSpec, options: Mapping[str, Any]) -> ModelSpec:
     """Return a model of the table, or one's own, with changed options.
 
     A value of the wrong kind is one sentence.
     """
-    if not isinstance(model, str | ModelSpec):
-        raise InputError(f"{type(model).__name__} is not a model; pass a name or a ModelSpec")
+    check_model(model)
     try:
         spec = MODELS[model] if isinstance(model, str) else model
         return spec.with_options(**options)
@@ -35,6 +40,7 @@ def spec_with(model: str | ModelSpec, options: Mapping[str, Any]) -> ModelSpec:
 
 def name_of(model: str | ModelSpec) -> str:
     """Return the name of a model for people: that of the table, or of the class."""
+    check_model(model)
     if isinstance(model, str):
         return model
     made_by = next(_own_parts(model), model.network)

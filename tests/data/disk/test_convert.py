@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +16,7 @@ from heterophily import Graph, read_tables
 from heterophily.data.disk.convert.convert import Budget, convert_tables
 from heterophily.data.disk.convert.edge_batches import BigTable
 from heterophily.data.disk.graph import DiskGraph
-from heterophily.errors import InputError
+from heterophily.errors import InputError, MemoryLimitError
 
 TINY = Budget(run_rows=97, sorted_keys=60, part_keys=200)
 
@@ -166,7 +167,8 @@ def test_bfloat16_halves_the_panels(tmp_path: Path) -> None:
         ("source,target\na,x\n", "id,y\na,a\nb,b\n", "node 'x' is not in nodes.csv"),
         ("source,target\n0,1\n", "id,y\n5,a\n5,b\n", "node id 5 occurs more than once"),
         ("source,target\na,b\n", "id,y\na,a\na,b\n", "node id 'a' occurs more than once"),
-        ("source,target\n0,\n", "id,y\n0,a\n1,b\n", "empty id"),
+        ("source,target\n0,1\n0,\n", "id,y\n0,a\n1,b\n", "'target', data row 2: empty id"),
+        ("source,target\n0,1\n0,1.5\n", "id,y\n0,a\n1,b\n", "data row 2: 1.5 is not the id"),
         ("source,target\na,b\n", None, "need a node table"),
         ("source,target\n0,1\n", "id,y\n", "has no row"),
     ],
@@ -184,6 +186,39 @@ def test_bad_tables_are_refused_in_one_sentence_and_leave_no_folder(
             tmp_path / "g",
         )
     assert not (tmp_path / "g").exists()
+
+
+def test_ids_that_are_whole_numbers_in_columns_of_floats_are_those_numbers(tmp_path: Path) -> None:
+    edges, nodes = tables(tmp_path)
+    whole = convert_tables(edges, nodes, tmp_path / "a")
+    held = pq.read_table(edges)
+    floats = pa.table({name: held[name].cast(pa.float64()) for name in held.column_names})
+    found = convert_tables(write(floats, tmp_path / "f.parquet"), nodes, tmp_path / "b")
+    np.testing.assert_array_equal(found.parts[0].indices, whole.parts[0].indices)
+
+
+def test_rows_are_read_a_few_groups_at_a_time(tmp_path: Path) -> None:
+    """Arrow keeps what it has read until an iteration ends: 60 MB here, were it only one."""
+    columns = {f"f{k}": np.arange(500_000, dtype=np.float32) for k in range(30)}
+    pq.write_table(
+        pa.table(columns), tmp_path / "t.parquet", row_group_size=10_000, compression="none"
+    )
+    before = pa.total_allocated_bytes()
+    for _ in BigTable(tmp_path / "t.parquet").batches(list(columns), rows=20_000):
+        assert pa.total_allocated_bytes() - before < 15e6
+
+
+def test_a_row_group_larger_than_memory_is_refused_before_the_work(tmp_path: Path) -> None:
+    edges, _ = tables(tmp_path)
+    wide = {"id": np.arange(83), **{f"f{k}": np.full(83, k % 7) for k in range(9)}}
+    pq.write_table(pa.table(wide), tmp_path / "n.parquet")
+    with (
+        mock.patch.object(BigTable, "largest_group", return_value=400 * 2**20),
+        pytest.raises(MemoryLimitError, match=r"keeps 400\.0 MB in one of its row groups"),
+    ):
+        convert_tables(edges, tmp_path / "n.parquet", tmp_path / "g", memory="500MB")
+    assert not (tmp_path / "g").exists()
+    assert BigTable(tmp_path / "n.parquet").largest_group(["f1"]) > 0
 
 
 def test_too_small_a_disk_is_said_before_starting(

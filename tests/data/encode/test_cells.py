@@ -81,7 +81,7 @@ def test_truth_has_many_names() -> None:
 DAY = datetime(2021, 3, 14, tzinfo=UTC)
 
 
-@pytest.mark.parametrize("name", [name for name in FORMATS if name != "%Y-%m"])
+@pytest.mark.parametrize("name", [name for name in FORMATS if "%d" in name])
 def test_every_format_reads_what_it_writes(name: str) -> None:
     values, strange = seconds_of(column(DAY.strftime(name), "?"), [name])
     assert values[0] == DAY.timestamp()
@@ -95,7 +95,7 @@ def test_every_format_reads_what_it_writes(name: str) -> None:
         (" 10:30", 37800),
         ("T10:30:05", 37805),
         ("T10:30:05.25Z", 37805),
-        ("T10:30:05+02:00", 37805),
+        ("T10:30:05+02:00", 30605),
         (" 12:30 am", 1800),
         (" 1:30 PM", 48600),
     ],

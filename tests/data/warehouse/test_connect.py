@@ -23,7 +23,7 @@ from heterophily.errors import InputError, MissingExtraError
     [
         ("warehouse", "is no URL; write duckdb:///file.duckdb"),
         ("duckdb:///no/such/folder/a.duckdb", "there is no folder /no/such/folder"),
-        ("nonsense://x", "cannot connect to nonsense://x"),
+        ("nonsense://x", "nonsense://x': no such engine; known: "),
     ],
 )
 def test_a_connection_that_cannot_be(url: str, told: str) -> None:

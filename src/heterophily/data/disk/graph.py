@@ -347,15 +347,20 @@ class DiskGraph:
             try:
                 held = (self.folder / name).stat().st_size
             except OSError as error:
-                raise InputError(f"{self.folder / name}: {error.strerror}") from None
+                raise InputError(
+                    f"{self.folder / name}: {error.strerror}; convert the graph again"
+                ) from None
             if size is not None and held != size:
-                raise InputError(f"{self.folder / name} has {held:,} bytes, expected {size:,}")
+                raise InputError(
+                    f"{self.folder / name} has {held:,} bytes, expected {size:,}; "
+                    "convert the graph again"
+                )
         for parts in (self.parts, self.reverse_parts):
             held = sum(part.num_entries for part in parts)
             if held != self.num_entries:
                 raise InputError(
                     f"{self.folder}: the parts hold {held:,} entries, the manifest says "
-                    f"{self.num_entries:,}"
+                    f"{self.num_entries:,}; convert the graph again"
                 )
 
     def __repr__(self) -> str:

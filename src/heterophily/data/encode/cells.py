@@ -56,7 +56,8 @@ def is_time(kind: Any) -> bool:
 
 
 def plain(column: Any) -> Any:
-    """Return a column without dictionary, text as ``string``, times that passed as seconds.
+    """Return a column without dictionary, text as ``string``, times that passed as seconds and
+    times of day as text.
 
     An Arrow array becomes chunked.
     """
@@ -68,6 +69,8 @@ def plain(column: Any) -> Any:
         column = column.cast(pa.string())
     if pa.types.is_duration(column.type):  # seconds
         column = pc.divide(column.cast(pa.duration("us"), safe=False).cast(pa.int64()), 1e6)
+    if pa.types.is_time(column.type):  # of day
+        column = column.cast(pa.string())
     if pa.types.is_float16(column.type):  # Arrow cannot compare them
         column = column.cast(pa.float32())
     return column

@@ -24,9 +24,12 @@ from heterophily.data.encode.cells import (
 FORMATS = (
     "%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%d-%m-%Y",
     "%m-%d-%Y", "%d %b %Y", "%b %d, %Y", "%b %d %Y", "%d-%b-%Y", "%d.%m.%y", "%m/%d/%y",
-    "%d/%m/%y", "%Y-%m", "%Y%m%d",
+    "%d/%m/%y", "%Y-%m", "%Y%m%d", "%d/%b/%Y", "%d/%b/%y", "%d-%b-%y", "%H:%M:%S",
 )  # fmt: skip
-"""Ways of writing a day that are tried, each with and without a time of day behind it."""
+"""Ways of writing a day that are tried, each with and without a time of day behind it; or a time.
+
+A time of day alone is one of the same day for all rows.
+"""
 
 RIVALS = (
     ("%m/%d/%Y", "%d/%m/%Y"),
@@ -41,17 +44,25 @@ YEARS = (1000, 2999)
 _MANY = 2  # cells that a further format must add to be used
 _TIME = (
     r"(?i)^(?P<day>.*?)(?:[t ]\s*(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})"
-    r"(?:[.,]\d+)?)?\s*(?P<half>[ap]m)?\s*(?:z|utc|gmt|[+-]\d{2}:?\d{2})?)?$"
+    r"(?:[.,]\d+)?)?\s*(?P<half>[ap]m)?\s*"
+    r"(?:z|utc|gmt|(?P<sign>[+-])(?P<zone_hour>\d{2}):?(?P<zone_minute>\d{2}))?)?$"
 )
-_PARTS = {"%Y": "year", "%y": "year", "%m": "month", "%b": "month", "%d": "day"}
+_TIME_OF_DAY = "%H:%M:%S"
+_CLOCK = r"^\d{1,2}:\d{2}(:\d{2})?$"
+_PARTS = {
+    "%Y": "year", "%y": "year", "%m": "month", "%b": "month", "%d": "day", "%H": "hour",
+    "%M": "minute", "%S": "second",
+}  # fmt: skip
+_DAYS_FROM, _DAYS_TO = 19_000_101, 21_001_231
+_MOSTLY = 0.8  # share of whole numbers that must be days of the calendar for all to be
 _SECONDS_FROM = 1e11  # larger whole numbers are milliseconds, then micro-, then nanoseconds
 
 
 def seconds_of(column: Any, formats: Sequence[str]) -> tuple[NDArray[np.float64], Strange]:
     """Return a column as seconds since 1970, NaN where a cell is missing or no date.
 
-    Offsets of time zones are not looked at. Whole numbers are years (1900 to 2100) or seconds,
-    milli-, micro- or nanoseconds since 1970, by their size.
+    Times with an offset (+02:00) are those of UTC. Whole numbers are years (1000 to 2199), days
+    such as 20240131, or seconds, milli-, micro- or nanoseconds since 1970, by their size.
 
     >>> cells = pa.array(["1970-01-02", "3.1.1970", "soon", "1970-01-01 00:01"])
     >>> values, strange = seconds_of(cells, ["%Y-%m-%d", "%d.%m.%Y"])
@@ -127,7 +138,8 @@ def _parsed(words: Any, formats: Sequence[str]) -> Any:
     day = pc.struct_field(parts, "day")
     days = pa.array([None] * len(words), pa.int64())
     for name in formats:
-        stamp = pc.strptime(day, format=name, unit="s", error_is_null=True)
+        given = _clocks(day) if name == _TIME_OF_DAY else day
+        stamp = pc.strptime(given, format=name, unit="s", error_is_null=True)
         year = pc.year(stamp)
         in_range = pc.and_(pc.greater_equal(year, YEARS[0]), pc.less_equal(year, YEARS[1]))
         days = pc.coalesce(days, pc.if_else(in_range, stamp.cast(pa.int64()), nothing))
@@ -140,7 +152,27 @@ def _parsed(words: Any, formats: Sequence[str]) -> Any:
     )
     minutes = pc.add(pc.multiply(hour, 60), _whole(pc.struct_field(parts, "minute")))
     seconds = pc.add(pc.multiply(minutes, 60), _whole(pc.struct_field(parts, "second")))
-    return pc.add(days, seconds)
+    ahead = pc.add(
+        pc.multiply(_whole(pc.struct_field(parts, "zone_hour")), 3600),
+        pc.multiply(_whole(pc.struct_field(parts, "zone_minute")), 60),
+    )
+    ahead = pc.if_else(pc.equal(pc.struct_field(parts, "sign"), "-"), pc.negate(ahead), ahead)
+    return pc.add(days, pc.subtract(seconds, ahead))
+
+
+def _clocks(texts: Any) -> Any:
+    """Return times of day with seconds, null where a text is none: 3:1 is no time.
+
+    >>> _clocks(pa.array(["8:30", "08:30:15", "3:1"])).to_pylist()
+    ['8:30:00', '08:30:15', None]
+    """
+    whole = pc.if_else(
+        pc.match_substring_regex(texts, r":\d+:"),
+        texts,
+        pc.binary_join_element_wise(texts, "00", ":"),
+    )
+    is_clock = pc.match_substring_regex(texts, _CLOCK)
+    return pc.if_else(is_clock, whole, pa.scalar(None, pa.string()))
 
 
 def _whole(texts: Any) -> Any:
@@ -148,10 +180,35 @@ def _whole(texts: Any) -> Any:
     return pc.fill_null(filled.cast(pa.int64()), 0)
 
 
+def are_days(values: NDArray[np.float64]) -> bool:
+    """Whether numbers are days written as year, month and day: 20240131.
+
+    >>> are_days(np.array([20240131.0, 20231201.0])), are_days(np.array([20240131.0, 20241301.0]))
+    (True, False)
+    """
+    low, high = float(values.min(initial=np.inf)), float(values.max(initial=0.0))
+    if not _DAYS_FROM <= low <= high <= _DAYS_TO:
+        return False
+    return bool((~np.isnan(_days_in_digits(values))).mean() >= _MOSTLY)
+
+
+def _days_in_digits(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return numbers such as 20240131 as seconds since 1970, NaN where they are no day."""
+    whole = np.where(np.isnan(values), 0, values).astype(np.int64)
+    year, month, day = whole // 10_000, whole // 100 % 100, whole % 100
+    months = (year - 1970) * 12 + month - 1
+    first = months.astype("datetime64[M]").astype("datetime64[D]").astype(np.int64)
+    after = (months + 1).astype("datetime64[M]").astype("datetime64[D]").astype(np.int64)
+    is_day = (month >= 1) & (month <= 12) & (day >= 1) & (first + day <= after) & (whole == values)
+    return np.where(is_day, (first + day - 1) * 86400.0, np.nan)
+
+
 def _from_numbers(values: NDArray[np.float64]) -> NDArray[np.float64]:
     present = values[~np.isnan(values)]
     if not present.size:
         return values
+    if are_days(present):
+        return _days_in_digits(values)
     largest = float(np.abs(present).max())
     if largest < 2200 and present.min() >= 1000:
         years = np.where(np.isnan(values), 1970, np.floor(values)).astype(np.int64)

@@ -22,7 +22,7 @@ from heterophily.data.encode.cells import (
     plain,
     without_missing,
 )
-from heterophily.data.encode.dates import formats_of
+from heterophily.data.encode.dates import are_days, formats_of
 from heterophily.data.encode.numerals import decimal_of, numbers_of
 from heterophily.data.remedies import remedy
 from heterophily.errors import InputError
@@ -153,7 +153,7 @@ def guess(name: str, column: Any) -> Guess:
             f"{remedy('leave-out', column=name)}, or spread it over several"
         )
     if not (is_text(kind) or is_number(kind) or is_time(kind) or pa.types.is_boolean(kind)):
-        column = column.cast(pa.string())  # times of day: by their text
+        column = column.cast(pa.string())
     if pa.types.is_floating(kind) and column.null_count < rows:
         column = pc.if_else(pc.is_nan(column), pa.scalar(None, kind), column)
     if column.null_count > (1 - ALMOST_EMPTY) * rows or column.null_count == rows:
@@ -195,7 +195,7 @@ def _number(name: str, cells: Any, sample: Any) -> Guess:
     is_sparse = low >= 0 and values.size > 0 and bool(np.mean(values == 0) >= MOSTLY_ZERO)
     if low >= 0 and high <= 1 and np.isin(values, (0.0, 1.0)).all() and _all_zero_or_one(cells):
         return Guess(name, "boolean", is_sparse)
-    if _are_times(name, low, high):
+    if _are_times(name, low, high) or are_days(values):
         return Guess(name, "date")
     if is_id(name, values, cells, low, high):
         return Guess(name, "id")

@@ -1,6 +1,7 @@
 """Numbers as people write them: 1,234.5 and 1.234,5 and 1 234, with a currency or percent sign.
 
-A minus may stand behind the number (SAP), behind the currency, or be a pair of brackets (accounts).
+Thousands and millions may be short: 12.5k, 3M. A minus may stand behind the number (SAP),
+behind the currency, or be a pair of brackets (accounts).
 """
 
 from __future__ import annotations
@@ -28,7 +29,11 @@ from heterophily.data.encode.cells import (
 Decimal = Literal[".", ","]
 DECIMALS: tuple[Decimal, ...] = (".", ",")
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
-_UNITS = r"^[\s$€£¥]+|[\s$€£¥%]+$"
+_CODES = "USD|EUR|GBP|CHF|JPY|CNY|INR|CAD|AUD|SEK|NOK|DKK|PLN|CZK|BRL|MXN|KRW|US\\$"
+_UNITS = rf"^(?:{_CODES}|[\s$€£¥])+|(?:{_CODES}|[\s$€£¥%])+$"
+_SHORT = r"^[+-]?\d+(\.\d+)?\s?[kKM]$"
+_SHORT_COMMA = _SHORT.replace(r"\.", ",")
+_EXPONENTS = ((r"\s?[kK]$", "e3"), (r"\s?M$", "e6"))
 _ODD_SIGN = r"[(−]|-[\s$€£¥%]*$|^[+-][\s$€£¥]"
 _SIGNS = (  # each spelling of a minus, as a minus in front
     ("−", "-"),
@@ -55,6 +60,8 @@ def numbers_of(column: Any, decimal: Decimal = ".") -> tuple[NDArray[np.float64]
     ([1200.5, 3.0, nan, nan, 25.0], ('many',))
     >>> numbers_of(pa.chunked_array([pa.array(["-$1,200.50", "(3.00)", "7.5-"])]))[0].tolist()
     [-1200.5, -3.0, -7.5]
+    >>> numbers_of(pa.chunked_array([pa.array(["12.5k", "EUR 3", "7 USD"])]))[0].tolist()
+    [12500.0, 3.0, 7.0]
     """
     column = plain(column)
     if is_number(column.type) or pa.types.is_null(column.type):
@@ -81,6 +88,11 @@ def _unified(given: Any, decimal: Decimal) -> Any:
         for pattern, with_minus in _SIGNS:
             given = pc.replace_substring_regex(given, pattern, with_minus)
     texts = pc.replace_substring_regex(given, _UNITS, "")
+    is_short = pc.match_substring_regex(texts, _SHORT if decimal == "." else _SHORT_COMMA)
+    if pc.any(is_short).as_py():
+        for pattern, exponent in _EXPONENTS:
+            long = pc.replace_substring_regex(texts, pattern, exponent)
+            texts = pc.if_else(is_short, long, texts)
     has_gaps = pc.match_substring_regex(texts, _GAPS)
     if pc.any(has_gaps).as_py():
         texts = pc.if_else(has_gaps, pc.replace_substring_regex(texts, _GAP, ""), texts)

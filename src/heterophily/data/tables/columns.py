@@ -43,7 +43,7 @@ ENDS = (
 )
 WEIGHTS = ("weight", "edge_weight", "w")
 IDS = ("id", "node", "node_id", "nodeid")
-LABELS = ("label", "y", "class")
+LABELS = ("label", "y", "class", "target", "is_fraud", "isfraud")
 _FEATURE = re.compile(r"feature_\d+")  # as we write them
 _UNNAMED = re.compile(r"\s*|Unnamed: \d+")  # row numbers, as pandas saves them
 SPLIT = re.compile(r"split(_\d+)?")
@@ -175,9 +175,6 @@ def node_columns(
     ``why`` says how the id column was found, if its content told.
     """
     name = table.path.name
-    for given, option in ((features, "features"), (ignore, "ignore")):
-        if isinstance(given, str):
-            raise InputError(f"{option}={given!r}; pass a list of column names")
     by_position = False
     if node_id is None:
         node_id = _known(table, IDS)

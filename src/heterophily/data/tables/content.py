@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from heterophily.data.remedies import remedy
 from heterophily.data.tables.columns import EdgeColumns
-from heterophily.data.tables.end_names import is_measure, paired
+from heterophily.data.tables.end_names import is_measure, paired, words_in
 from heterophily.data.tables.table import Head, Table
 from heterophily.data.wording import Doubt, listed, short
 from heterophily.errors import InputError
@@ -124,6 +124,29 @@ def choose_ends(
     if not columns.by_position:
         why += f", which {chosen[0]!r} and {chosen[1]!r} do not"
     return replace(columns, source=good[0], target=good[1], why=why)
+
+
+def doubt_two_kinds(
+    table: Table, columns: EdgeColumns, id_column: str, *, ids_are_numbers: bool
+) -> None:
+    """Doubt that user_id and movie_id number the same things, where the nodes are user_id."""
+    own = [name for name in (columns.source, columns.target) if _same_name(name, id_column)]
+    if not ids_are_numbers or len(own) != 1:
+        return
+    other = columns.target if own[0] == columns.source else columns.source
+    first, second = words_in(own[0]), words_in(other)
+    is_pair = bool(paired([own[0], other], by_number=True))
+    if len(first) == len(second) == 2 and first[1] == second[1] and not is_pair:
+        table.remarks.append(
+            Doubt(
+                f"{table.path.name}: numbers of {other!r} are taken for those of {own[0]!r}; if "
+                "they number other things, write them differently in both tables, such as m7 for 7"
+            )
+        )
+
+
+def _same_name(first: str, second: str) -> bool:
+    return first.strip().casefold() == second.strip().casefold()
 
 
 def _ambiguous(table: Table, names: Sequence[str], node_name: str) -> InputError:

@@ -19,6 +19,7 @@ from heterophily.data.labels import NUMBER
 from heterophily.data.remedies import remedy
 from heterophily.data.tables.columns import EdgeColumns
 from heterophily.data.tables.ids import check_ids
+from heterophily.data.tables.parents import with_own_ids
 from heterophily.data.tables.table import Table, also, place
 from heterophily.data.wording import short
 from heterophily.errors import InputError
@@ -36,10 +37,13 @@ class EdgeRows:
     weights: NDArray[np.float64] | None = None
     types: tuple[NDArray[np.int64], tuple[str, ...]] | None = None
     labels: list[Any] | None = None
+    is_no_edge: NDArray[np.bool_] | None = None
 
     def keep_known(self, numbers: list[NDArray[np.int32]]) -> list[NDArray[np.int32]]:
-        """Leave out the rows of which an end has no number; return the numbers of the others."""
+        """Leave out rows that are no edge or have an unknown end; return the others' numbers."""
         is_known = (numbers[0] >= 0) & (numbers[1] >= 0)
+        if self.is_no_edge is not None:
+            is_known &= ~self.is_no_edge
         if is_known.all():
             return numbers
         if self.weights is not None:
@@ -52,9 +56,16 @@ class EdgeRows:
 
 
 def read_edges(
-    table: Table, chosen: EdgeColumns, labels: tuple[str, str] | None = None
+    table: Table,
+    chosen: EdgeColumns,
+    labels: tuple[str, str] | None = None,
+    *,
+    may_be_empty: bool = False,
 ) -> EdgeRows:
-    """Read the columns of an edge table; each refusal names its cell."""
+    """Read the columns of an edge table; each refusal names its cell.
+
+    With ``may_be_empty`` a target may be empty; ``EdgeRows.is_no_edge`` says in which rows.
+    """
     names = [chosen.source, chosen.target]
     weight = [] if chosen.weight is None else [chosen.weight]
     are_plain = all(_are_plain(table.head().get(name, [])) for name in weight)
@@ -65,10 +76,14 @@ def read_edges(
         words=[*([] if chosen.edge_type is None else [chosen.edge_type]), *(labels or ())],
         advice=_WEIGHT_ADVICE,
     )
+    is_no_edge = None
+    if may_be_empty:
+        ends, is_no_edge = with_own_ids(table, chosen, [found[name] for name in names])
+        found |= dict(zip(names, ends, strict=True))
     for column in names:
         check_ids(table, column, found[column])
     weights = None if chosen.weight is None else _read_weights(table, chosen.weight, found)
-    rows = EdgeRows([found.pop(column) for column in names], weights)
+    rows = EdgeRows([found.pop(column) for column in names], weights, is_no_edge=is_no_edge)
     if chosen.by_position:
         refuse_id_as_header(table, names, rows.ends)
     if chosen.edge_type is not None:

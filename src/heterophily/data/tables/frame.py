@@ -9,13 +9,13 @@ from typing import Any
 import narwhals as nw
 import pyarrow as pa
 
-from heterophily.data.tables.table import HEAD, Head, check_columns
-from heterophily.data.tables.typed import typed_columns, typed_head
+from heterophily.data.tables.table import HEAD, check_columns
+from heterophily.data.tables.typed import TypedTable
 from heterophily.data.wording import short
 from heterophily.errors import InputError
 
 
-class FrameTable:
+class FrameTable(TypedTable):
     """A data frame. Messages call it by its role: edges, nodes."""
 
     def __init__(self, frame: Any, role: str) -> None:
@@ -39,36 +39,17 @@ class FrameTable:
         if len(self._frame) == 0:
             raise InputError(f"{role} has no rows")
 
-    def places(self, rows: Sequence[int]) -> list[str]:
-        """Say which rows they are, counted from 1."""
-        return [f"row {row + 1}" for row in rows]
-
-    def head(self) -> Head:
-        """Return the first rows of all columns as text."""
+    def first_rows(self) -> dict[str, Any]:
+        """Return the first rows of all columns."""
         first = self._frame.head(HEAD)
-        return typed_head(
-            {name: _arrow(first.get_column(own)) for name, own in self._names.items()}
-        )
+        return {name: _arrow(first.get_column(own)) for name, own in self._names.items()}
 
     def release(self) -> None:
         """Let go of what is held (the frame is the caller's)."""
 
-    def read(
-        self,
-        *,
-        ids: Sequence[str] = (),
-        numbers: Sequence[str] = (),
-        words: Sequence[str] = (),
-        cells: Sequence[str] = (),
-        advice: str = "",
-    ) -> dict[str, Any]:
-        """Return columns: ids as int64 or string, numbers as float64, words as string (or null).
-
-        ``cells`` keep their type.
-        """
-        wanted = dict.fromkeys([*ids, *numbers, *words, *cells])
-        columns = {name: _arrow(self._frame.get_column(self._names[name])) for name in wanted}
-        return typed_columns(self, columns, ids=ids, numbers=numbers, cells=cells, advice=advice)
+    def columns_of(self, names: Sequence[str]) -> dict[str, Any]:
+        """Return whole columns."""
+        return {name: _arrow(self._frame.get_column(self._names[name])) for name in names}
 
 
 def _with_index(frame: Any) -> Any:
@@ -100,7 +81,7 @@ def _arrow(series: Any) -> Any:
             array = pa.array(series.to_list(), from_pandas=True)
         else:
             array = series.to_arrow()
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
         values = series.to_list()
         array = pa.array([None if _is_missing(value) else str(value) for value in values])
     if str(array.type) == "string_view":

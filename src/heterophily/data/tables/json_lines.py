@@ -11,15 +11,17 @@ import pyarrow as pa
 import pyarrow.json as pa_json
 
 from heterophily.data.memory import need
-from heterophily.data.tables.table import HEAD, Head
-from heterophily.data.tables.typed import typed_columns, typed_head
+from heterophily.data.tables.table import HEAD
+from heterophily.data.tables.typed import TypedTable
 from heterophily.errors import InputError
 
 _BLOCK = 1 << 24  # bytes that pyarrow parses at a time: no row may be longer
 
 
-class JsonTable:
+class JsonTable(TypedTable):
     """One file of JSON lines. A key that some rows lack is a missing cell there."""
+
+    row_word = "line"
 
     def __init__(self, path: Path) -> None:
         self.path, self.has_header, self.remarks = path, True, list[str]()
@@ -47,32 +49,15 @@ class JsonTable:
                 "the same kind of value under each key"
             ) from error
 
-    def places(self, rows: Sequence[int]) -> list[str]:
-        """Say on which lines they are, counted from 1."""
-        return [f"line {row + 1}" for row in rows]
-
-    def head(self) -> Head:
-        """Return the first rows of all columns as text."""
+    def first_rows(self) -> dict[str, Any]:
+        """Return the first rows of all columns."""
         first = self._rows.slice(0, HEAD)
-        return typed_head(dict(zip(first.column_names, first.columns, strict=True)))
+        return dict(zip(first.column_names, first.columns, strict=True))
+
+    def columns_of(self, names: Sequence[str]) -> dict[str, Any]:
+        """Return whole columns."""
+        return {name: self._rows.column(name) for name in names}
 
     def release(self) -> None:
         """Let go of the rows; they are read again when they are asked for."""
         self.__dict__.pop("_rows", None)
-
-    def read(
-        self,
-        *,
-        ids: Sequence[str] = (),
-        numbers: Sequence[str] = (),
-        words: Sequence[str] = (),
-        cells: Sequence[str] = (),
-        advice: str = "",
-    ) -> dict[str, Any]:
-        """Return columns: ids as int64 or string, numbers as float64, words as string (or null).
-
-        ``cells`` keep their type.
-        """
-        wanted = dict.fromkeys([*ids, *numbers, *words, *cells])
-        columns = {name: self._rows.column(name) for name in wanted}
-        return typed_columns(self, columns, ids=ids, numbers=numbers, cells=cells, advice=advice)

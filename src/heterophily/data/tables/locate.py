@@ -97,9 +97,10 @@ def find_problems(
                 found.append(place if found else f"{place}: not UTF-8 text; {AS_UTF8}")
                 continue
             if len(cells) != len(columns):
-                remedy = (
-                    f"(columns separated by {delimiter!r}); quote a value that contains it, or "
-                    "pass another delimiter"
+                remedy = f"(columns separated by {delimiter!r}); " + (
+                    "write one edge per line, or pass another delimiter"
+                    if delimiter == " "
+                    else "quote a value that contains it, or pass another delimiter"
                 )
                 expected = f"{place}: {len(cells)} cells, expected {len(columns)}"
                 found.append(f"{expected} {remedy}" if not found else expected)

@@ -81,7 +81,7 @@ def _columns(
         features = [column for column in options.encoder.names if column in table.columns]
     return node_columns(
         table,
-        node_id=node_id or options.node_id,
+        node_id=options.node_id if node_id is None else node_id,
         label=options.label,
         split=options.split,
         features=features,

@@ -11,15 +11,15 @@ import pyarrow.parquet as pq
 
 from heterophily.data.memory import need, refuse_bomb
 from heterophily.data.tables.seal import is_intact, names_fit
-from heterophily.data.tables.table import HEAD, Head, check_columns
-from heterophily.data.tables.typed import typed_columns, typed_head
+from heterophily.data.tables.table import HEAD, check_columns
+from heterophily.data.tables.typed import TypedTable
 from heterophily.errors import InputError
 
 _CHANGED = "was changed after it was written: its columns do not fit their checksums"
 _DAMAGED = "is not a readable Parquet file; it may be cut off or of another kind"
 
 
-class ParquetTable:
+class ParquetTable(TypedTable):
     """One Parquet file."""
 
     def __init__(self, path: Path) -> None:
@@ -37,47 +37,30 @@ class ParquetTable:
         if self._file.metadata.num_rows == 0:
             raise InputError(f"{path.name} has columns but no rows")
 
-    def places(self, rows: Sequence[int]) -> list[str]:
-        """Say which rows they are, counted from 1."""
-        return [f"row {row + 1}" for row in rows]
-
-    def head(self) -> Head:
-        """Return the first rows of all columns as text."""
+    def first_rows(self) -> dict[str, Any]:
+        """Return the first rows of all columns; none where they cannot be read."""
         try:
             batch = next(self._file.iter_batches(batch_size=HEAD), None)
         except (pa.ArrowException, OSError, ValueError):
             batch = None
         if batch is None:
             return {}  # reading the columns says why
-        return typed_head(dict(zip(batch.schema.names, batch.columns, strict=True)))
+        return dict(zip(batch.schema.names, batch.columns, strict=True))
 
     def release(self) -> None:
         """Let go of what is held (nothing)."""
 
-    def read(
-        self,
-        *,
-        ids: Sequence[str] = (),
-        numbers: Sequence[str] = (),
-        words: Sequence[str] = (),
-        cells: Sequence[str] = (),
-        advice: str = "",
-    ) -> dict[str, Any]:
-        """Return columns: ids as int64 or string, numbers as float64, words as string (or null).
-
-        ``cells`` are left as the file has them.
-        """
-        wanted = list(dict.fromkeys([*ids, *numbers, *words, *cells]))
+    def columns_of(self, names: Sequence[str]) -> dict[str, Any]:
+        """Return whole columns, compared with their checksums."""
         rows, place = self._file.metadata.num_rows, self.path.name
-        unpacked = 8 * rows * len(wanted)
+        unpacked = 8 * rows * len(names)
         refuse_bomb(place, held=self.path.stat().st_size, unpacked=unpacked)
-        need(3 * unpacked, f"{place}: {rows:,} rows of {len(wanted)} columns")
+        need(3 * unpacked, f"{place}: {rows:,} rows of {len(names)} columns")
         try:
-            table = self._file.read(columns=wanted)
+            table = self._file.read(columns=list(names))
             is_ours = is_intact(self._seal, table)
         except (pa.ArrowException, OSError, ValueError) as error:
             raise InputError(f"{self.path.name} {_DAMAGED}") from error
         if not is_ours:
             raise InputError(f"{self.path.name} {_CHANGED}")
-        columns = {name: table.column(name) for name in wanted}
-        return typed_columns(self, columns, ids=ids, numbers=numbers, cells=cells, advice=advice)
+        return {name: table.column(name) for name in names}

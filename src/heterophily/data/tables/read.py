@@ -13,9 +13,10 @@ from heterophily.data.edge_types import typed_adjacency
 from heterophily.data.encode.encoder import Encoder
 from heterophily.data.graph import Graph
 from heterophily.data.memory import release
+from heterophily.data.options import checked
 from heterophily.data.remedies import remedy
 from heterophily.data.tables.columns import edge_columns
-from heterophily.data.tables.content import choose_ends
+from heterophily.data.tables.content import choose_ends, doubt_two_kinds
 from heterophily.data.tables.edges import (
     read_edges,
     refuse_id_as_header,
@@ -26,7 +27,10 @@ from heterophily.data.tables.ends import UnknownEnds, number_ends, refuse_totals
 from heterophily.data.tables.ids import number_ids, same_kind
 from heterophily.data.tables.node_rows import NodeOptions, read_nodes
 from heterophily.data.tables.open import FileName, open_table
-from heterophily.data.tables.unused import edge_remark, refuse_odd_ends
+from heterophily.data.tables.parents import is_one_table, parent_columns
+from heterophily.data.tables.table import Table
+from heterophily.data.tables.unused import edge_remark, refuse_matrix, refuse_odd_ends
+from heterophily.data.wording import short
 from heterophily.errors import InputError
 
 if TYPE_CHECKING:
@@ -66,7 +70,8 @@ def read_tables(
     Parameters
     ----------
     edges
-        Two columns of node ids, one row per edge, and an optional weight.
+        Two columns of node ids, one row per edge, and an optional weight. The table of nodes
+        itself, if its rows name others (a parent, a manager): an empty cell is no edge.
     nodes
         One row per node: its id, label, split and features. Without it the nodes are the ids in
         the edge table, in increasing order. A table of ids and labels alone may list some of the
@@ -79,9 +84,9 @@ def read_tables(
         all edges are alike.
     node_id, label, split
         Node columns. By default id/node/node_id, else the first, if that holds the ends of edges,
-        or else the column that does; label/y/class; split, or split_0, split_1, ... for several
-        splits. Labels are class names or whole numbers, empty = unlabelled; they may also stand
-        in the edge table, in columns such as source_label and target_label. Split cells are
+        or else the column that does; label/y/class/target; split, or split_0, split_1, ... for
+        several splits. Labels are class names or whole numbers, empty = unlabelled; they may also
+        stand in the edge table, in columns such as source_label and target_label. Split cells are
         train, val (valid, validation), test or empty.
     labels_are_classes
         Take every distinct label as a class, even if the column looks like numbers on a scale,
@@ -121,6 +126,21 @@ def read_tables(
     >>> graph, graph.node_ids.tolist(), graph.class_names
     (Graph('edges', nodes=3, edges=2, features=1, classes=2), ['ann', 'bob', 'cyd'], ('x', 'y'))
     """
+    given = {
+        "unknown_ends": unknown_ends,
+        "columns": columns,
+        "delimiter": delimiter,
+        "has_header": has_header,
+        "name": name,
+    }
+    for option, value in given.items():
+        if value is not None:
+            checked(option, value)
+    for option, names in (("features", features), ("ignore", ignore)):
+        if isinstance(names, str):
+            raise InputError(f"{option}={names!r}; pass a list of column names")
+    if not isinstance(encoder, Encoder | None):
+        raise InputError(f"encoder={encoder!r}; pass the encoder of a graph: graph.encoder")
     how: dict[str, Any] = {"delimiter": delimiter, "has_header": has_header}
     edge_table = open_table(edges, "edges", **how)
     node_table = None if nodes is None else open_table(nodes, "nodes", **how)
@@ -128,11 +148,17 @@ def read_tables(
     chosen = edge_columns(
         edge_table, source=source, target=target, weight=weight, edge_type=edge_type, ignore=ignore
     )
+    if chosen.by_position:
+        refuse_matrix(edge_table, head)
+    one_table = node_table is not None and is_one_table(edges, nodes)
+    if one_table and source is None:
+        chosen = parent_columns(edge_table, chosen, node_id, [label, *ignore, *(features or ())])
     end_head = {name: cells for name, cells in head.items() if name not in ignore}
     if node_table is None:
         refuse_odd_ends(edge_table, chosen, head)
         end_labels = end_label_columns(edge_table, chosen, label, ignore=ignore)
         strange = [name for name in ignore if name not in edge_table.columns]
+        _refuse_label_of_edges(edge_table, None if end_labels else label)
         _refuse_node_options(node_id, None if end_labels else label, features, strange, split)
         edge_table.remarks.append(edge_remark(edge_table, chosen, end_head, end_labels))
         rows, parts = read_edges(edge_table, chosen, end_labels), dict[str, Any]()
@@ -148,9 +174,12 @@ def read_tables(
             label=label if is_there or end_labels is None else None,
             features=features,
             ignore=[
-                name
-                for name in ignore
-                if name in node_table.columns or name not in edge_table.columns
+                *(
+                    name
+                    for name in ignore
+                    if name in node_table.columns or name not in edge_table.columns
+                ),
+                *([chosen.target] if one_table else []),
             ],
             split=split,
             labels_are_classes=labels_are_classes,
@@ -164,7 +193,7 @@ def read_tables(
         end_labels = None if "labels" in parts else end_labels
         node_table.release()
         release()  # its columns are features now
-        if source is None:
+        if source is None and not one_table:
             are_numbers = ids.type == pa.int64()
             node_name = node_table.path.name
             chosen = choose_ends(
@@ -176,8 +205,17 @@ def read_tables(
                 ids_are_numbers=are_numbers,
                 may_be_unknown=unknown_ends == "add",
             )
+        if one_table:  # the other columns are those of the nodes
+            end_head = {name: end_head[name] for name in (chosen.source, chosen.target)}
         edge_table.remarks.append(edge_remark(edge_table, chosen, end_head, end_labels))
-        rows = read_edges(edge_table, chosen, end_labels)
+        if source is None:
+            doubt_two_kinds(
+                edge_table,
+                chosen,
+                node_columns.node_id,
+                ids_are_numbers=ids.type == pa.int64(),
+            )
+        rows = read_edges(edge_table, chosen, end_labels, may_be_empty=one_table)
         if node_columns.by_position:
             refuse_id_as_header(node_table, [node_columns.node_id], rows.ends)
         is_label_list = "labels" in parts and len(node_table.columns) == 2
@@ -192,7 +230,7 @@ def read_tables(
         )
         refuse_totals(node_table, node_columns.node_id, node_ids, numbers, len(ids))
         parts = with_more_nodes(parts, added)
-        if unknown_ends == "drop":
+        if unknown_ends == "drop" or one_table:
             numbers = rows.keep_known(numbers)
         del ids
     if end_labels is not None and rows.labels is not None:
@@ -237,6 +275,14 @@ def read_tables(
             "weight 0"
         )
     return graph
+
+
+def _refuse_label_of_edges(table: Table, label: str | None) -> None:
+    if label is not None and label in table.columns:
+        raise InputError(
+            f"{table.path.name}, column {short(label)}: it is a label of edges, but nodes are "
+            f"classified here; {remedy('send-nodes')}, with a label for each node"
+        )
 
 
 def _refuse_node_options(*options: object) -> None:

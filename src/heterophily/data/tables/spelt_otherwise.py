@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -25,6 +26,14 @@ def _letters(ids: Any) -> Any:
 
 def _digits(ids: Any) -> Any:
     return pc.replace_substring_regex(ids, r"\D", "")
+
+
+def _tails(ids: Any) -> Any:
+    """Return ids without what all of them begin with, digits kept."""
+    low, high = pc.min_max(ids).as_py().values() if len(ids) > 1 else ("", "")
+    alike = itertools.takewhile(lambda pair: pair[0] == pair[1], zip(low, high, strict=False))
+    first = "".join(letter for letter, _ in alike).rstrip("0123456789")
+    return pc.utf8_slice_codeunits(ids, len(first))
 
 
 _WAYS: Mapping[str, Callable[[Any], Any]] = {
@@ -53,6 +62,7 @@ def spelt_otherwise(unknown: Any, known: Any, nodes: str) -> str:
     ways = dict(_WAYS)
     if any(_share(column, _PLAIN) == 1 for column in (ends, ids)):
         ways["what stands beside the number"] = _digits
+    ways["what stands in front"] = _tails
     for what, folded in ways.items():
         found = pc.index_in(folded(ends), value_set=folded(ids))
         if len(ends) and 1 - found.null_count / len(ends) >= ENOUGH:

@@ -154,6 +154,8 @@ def require_column(table: NamedColumns, column: str, role: str) -> str:
         return column
     near = difflib.get_close_matches(column, table.columns, n=1)
     hint = f" did you mean {near[0]!r}?" if near else ""
+    if role == "label" and not near:
+        hint = " labels in a table of their own must be joined to this one first;"
     names = ", ".join(repr(name) for name in table.columns[:12])
     more = ", ..." if len(table.columns) > 12 else ""
     raise InputError(

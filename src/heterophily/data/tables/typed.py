@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -11,6 +13,53 @@ import pyarrow.compute as pc
 from heterophily.data.tables.table import Head, Table
 from heterophily.data.wording import short
 from heterophily.errors import InputError
+
+
+class TypedTable(ABC):
+    """A table whose columns have types: what its file, or its frame, has to deliver."""
+
+    path: Path
+    columns: list[str]
+    has_header: bool
+    remarks: list[str]
+    row_word = "row"
+
+    @abstractmethod
+    def first_rows(self) -> dict[str, Any]:
+        """Return the first rows of all columns, none where they cannot be read."""
+
+    @abstractmethod
+    def columns_of(self, names: Sequence[str]) -> dict[str, Any]:
+        """Return whole columns as chunked Arrow arrays."""
+
+    def places(self, rows: Sequence[int]) -> list[str]:
+        """Say which rows they are, counted from 1."""
+        return [f"{self.row_word} {row + 1}" for row in rows]
+
+    def head(self) -> Head:
+        """Return the first rows of all columns as text."""
+        return typed_head(self.first_rows())
+
+    @abstractmethod
+    def release(self) -> None:
+        """Let go of what is held and can be read again."""
+
+    def read(
+        self,
+        *,
+        ids: Sequence[str] = (),
+        numbers: Sequence[str] = (),
+        words: Sequence[str] = (),
+        cells: Sequence[str] = (),
+        advice: str = "",
+    ) -> dict[str, Any]:
+        """Return columns: ids as int64 or string, numbers as float64, words as string (or null).
+
+        ``cells`` keep their type.
+        """
+        columns = self.columns_of(list(dict.fromkeys([*ids, *numbers, *words, *cells])))
+        return typed_columns(self, columns, ids=ids, numbers=numbers, cells=cells, advice=advice)
+
 
 _EXACT = {16: 2**11, 32: 2**24, 64: 2**53}
 """From here on floating-point numbers of so many bits leave out whole numbers."""

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import pyarrow as pa
 
-from heterophily.data.encode.dates import formats_of
+from heterophily.data.encode.dates import are_days, formats_of
 from heterophily.data.encode.numerals import decimal_of
 from heterophily.data.labels import NUMBER
 from heterophily.data.remedies import remedy
 from heterophily.data.tables.columns import EdgeColumns
 from heterophily.data.tables.content import counts_rows
 from heterophily.data.tables.end_labels import label_stem
+from heterophily.data.tables.end_names import words_in
 from heterophily.data.tables.table import Head, Table
 from heterophily.data.wording import listed, short
 from heterophily.errors import InputError
@@ -23,8 +25,14 @@ MOST_TYPES = 20
 ROWS_PER_TYPE = 5
 """So many rows must have the same word, on average."""
 
-TIMES = ("time", "timestamp", "ts", "date", "datetime", "created_at")
+TIMES = ("time", "ts", "created_at")
 """Names of columns that hold points in time, whatever their cells look like."""
+
+TIME_WORDS = {"timestamp", "date", "datetime", "datum"}
+"""Words in such names."""
+
+TYPE_WORDS = {"type", "kind", "relation", "rel", "typ", "art"}
+"""Words in names of columns whose numbers are types of edges."""
 
 _SHOWN = 5  # columns that are described one by one
 
@@ -65,6 +73,16 @@ def edge_remark(
     return remark
 
 
+def refuse_matrix(table: Table, head: Head) -> None:
+    """Refuse a table with a row and a column for each node."""
+    first, *others = table.columns
+    if len(others) > 2 and [cell or "" for cell in head.get(first, [])][: len(others)] == others:
+        raise InputError(
+            f"{table.path.name}: its columns are called as its rows, as in a matrix of nodes by "
+            "nodes; write one row per edge, or pass a SciPy matrix in Python"
+        )
+
+
 def refuse_odd_ends(table: Table, columns: EdgeColumns, head: Head) -> None:
     """Refuse the first two columns as ends if one holds points in time or fractions."""
     if not columns.by_position:
@@ -82,7 +100,9 @@ def refuse_odd_ends(table: Table, columns: EdgeColumns, head: Head) -> None:
 
 
 def _are_dates(cells: Sequence[str]) -> bool:
-    return not all(map(str.isdigit, cells)) and formats_of(pa.array(cells, pa.string()))[1] >= 0.8
+    if all(map(str.isdigit, cells)):
+        return bool(cells) and are_days(np.array([float(cell) for cell in cells]))
+    return formats_of(pa.array(cells, pa.string()))[1] >= 0.8
 
 
 def _are_numbers(cells: Sequence[str]) -> bool:
@@ -95,15 +115,17 @@ def _are_numbers(cells: Sequence[str]) -> bool:
 def _described(name: str, cells: Sequence[str | None], columns: EdgeColumns) -> str:
     found = [cell.strip() for cell in cells if cell and cell.strip()]
     words = sorted(set(found))
-    if name.strip().lower() in TIMES or _are_dates(found[:100]):
+    called = {*words_in(name)}
+    is_time = name.strip().lower() in TIMES or bool(called & TIME_WORDS)
+    if is_time or _are_dates(found[:100]):
         return f"{name!r} (points in time)"
     if counts_rows(cells):
         return f"{name!r} (row numbers)"
-    if found and _are_numbers(found):
+    is_type = 1 < len(words) <= min(MOST_TYPES, len(found) // ROWS_PER_TYPE)
+    if found and _are_numbers(found) and not (is_type and called & TYPE_WORDS):
         can_weigh = columns.weight is None and not any(cell.startswith("-") for cell in found)
         offer = f"; {remedy('use-as-weights', column=name)}" if can_weigh else ""
         return f"{name!r} (numbers{offer})"
-    is_type = 1 < len(words) <= min(MOST_TYPES, len(found) // ROWS_PER_TYPE)
     if is_type and columns.edge_type is None:
         return (
             f"{name!r} (types of edges, here taken together: {listed(words, 8)}; "

@@ -9,6 +9,7 @@ import warnings
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
@@ -109,7 +110,14 @@ def _spark_connect(url: str, memory: int | None) -> Any:
 
 
 def _other(url: str, memory: int | None) -> Any:
-    return load_ibis().connect(url)
+    ibis = load_ibis()
+    known = {*_OPENERS, *(each.name for each in entry_points(group="ibis.backends"))}
+    if urlsplit(url).scheme.partition("+")[0] not in known:
+        raise InputError(
+            f"--connect {short(without_password(url))}: no such engine; known: "
+            f"{', '.join(sorted(known))}"
+        )
+    return ibis.connect(url)
 
 
 _OPENERS: dict[str, Callable[[str, int | None], Any]] = {

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from heterophily.data.adjacency import EdgeNotes
 from heterophily.data.labels import encode_words
-from heterophily.data.tables.columns import edge_columns, node_columns
+from heterophily.data.tables.columns import LABELS, edge_columns, node_columns
 from heterophily.data.warehouse.connect import (
     engine_errors,
     forget,
@@ -113,8 +113,8 @@ class WarehouseGraph:
         )
         if chosen.label is None:
             raise InputError(
-                f"--nodes {nodes} has no column that looks like labels (label, y, class); name it "
-                f"with --label; its columns are {', '.join(node_rows.columns[:8])}"
+                f"--nodes {nodes} has no column that looks like labels ({', '.join(LABELS[:5])}); "
+                f"name it with --label; its columns are {', '.join(node_rows.columns[:8])}"
             )
         remarks = [chosen.remark]
         if ends.weight:

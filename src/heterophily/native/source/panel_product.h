@@ -30,7 +30,7 @@ namespace hp {
 template <class Index, int Stride>
 void panel_rows(const hp_panel_rows& of, int64_t begin, int64_t end) {
   constexpr int kLine = Stride < 16 ? Stride : 16;                     // floats added at a time
-  constexpr int64_t kAhead = Stride <= 16 ? 24 : 384 / Stride, kSome = 32;  // entries
+  constexpr int64_t kAhead = 24, kSome = 32;                           // entries
   const Index* indices = static_cast<const Index*>(of.indices);
   const int64_t base = of.indptr[0], last = of.indptr[of.num_rows] - base - 1;
   const auto row = [&](int64_t e) { return of.panel + static_cast<int64_t>(indices[e]) * Stride; };

@@ -71,16 +71,19 @@ class Draws {
 
 // Floyd's algorithm: `count` different places below `size`, in increasing order.
 inline void draw_places(Draws& draws, int64_t size, int64_t count, int64_t* places) {
+  constexpr int64_t kFew = 32;
   int64_t found = 0;
   for (int64_t last = size - count; last < size; ++last) {
     int64_t place = static_cast<int64_t>(draws.below(static_cast<uint64_t>(last) + 1));
-    const int64_t* end = places + found;
-    const int64_t* at = std::lower_bound(static_cast<const int64_t*>(places), end, place);
-    if (at != end && *at == place) place = last, at = end;  // `last` is above all before it
-    int64_t* to = places + (at - places);
-    std::copy_backward(to, places + found, places + found + 1);
-    *to = place;
-    ++found;
+    int64_t at = 0;
+    if (found <= kFew) {  // without branches
+      for (int64_t k = 0; k < found; ++k) at += places[k] < place;
+    } else {
+      at = std::lower_bound(places, places + found, place) - places;
+    }
+    if (at < found && places[at] == place) place = last, at = found;  // `last` is above all before it
+    for (int64_t k = found++; k > at; --k) places[k] = places[k - 1];
+    places[at] = place;
   }
 }
 
@@ -92,12 +95,18 @@ void draw_neighbours(const hp_draw& of, int32_t threads) {
   for_blocks((of.num_nodes + kNodes - 1) / kNodes, threads, [&](int64_t block) {
     const int64_t from = block * kNodes, to = std::min(of.num_nodes, from + kNodes);
     const Index* rows[kNodes];
-    for (int64_t i = from; i < to; ++i) {  // degrees and places first, so that reads overlap
+    const int64_t* starts[kNodes];
+    for (int64_t i = from; i < to; ++i) {  // step by step for all nodes, so that reads overlap
       const int64_t node = of.nodes[i];
       const int64_t p = std::upper_bound(parts.first_row, end, node) - parts.first_row - 1;
-      const int64_t* place = parts.indptr[p] + (node - parts.first_row[p]);
+      starts[i - from] = parts.indptr[p] + (node - parts.first_row[p]);
+      __builtin_prefetch(starts[i - from]);
+      rows[i - from] = static_cast<const Index*>(parts.indices[p]);
+    }
+    for (int64_t i = from; i < to; ++i) {
+      const int64_t node = of.nodes[i], *place = starts[i - from];
       const int64_t degree = place[1] - place[0];
-      const Index* row = static_cast<const Index*>(parts.indices[p]) + place[0];
+      const Index* row = rows[i - from] + place[0];
       rows[i - from] = row;
       of.degrees[i] = degree;
       of.counts[i] = std::min(degree, of.fanout);
@@ -119,23 +128,31 @@ void draw_neighbours(const hp_draw& of, int32_t threads) {
 
 // Returns how many numbers there are. One thread: the order is that of the arguments.
 inline int64_t renumber(const hp_renumber& of) {
+  constexpr int64_t kAhead = 16;
+  struct Slot {
+    int64_t node, number;
+  };
   size_t size = 64;
   while (size < 2 * static_cast<size_t>(of.num_known + of.num_others)) size *= 2;
-  std::vector<int64_t> keys(size, -1), values(size);
+  std::vector<Slot> slots(size, Slot{-1, 0});
   int64_t count = 0;
+  const auto slot_of = [&](int64_t node) { return mixed(static_cast<uint64_t>(node)) & (size - 1); };
   const auto number_of = [&](int64_t node) {
-    size_t at = mixed(static_cast<uint64_t>(node)) & (size - 1);
-    while (keys[at] != node) {
-      if (keys[at] < 0) {
-        keys[at] = node, values[at] = count, of.nodes[count++] = node;
+    size_t at = slot_of(node);
+    while (slots[at].node != node) {
+      if (slots[at].node < 0) {
+        slots[at] = {node, count}, of.nodes[count++] = node;
         break;
       }
       at = (at + 1) & (size - 1);
     }
-    return values[at];
+    return slots[at].number;
   };
   for (int64_t i = 0; i < of.num_known; ++i) number_of(of.known[i]);
-  for (int64_t i = 0; i < of.num_others; ++i) of.numbers[i] = number_of(of.others[i]);
+  for (int64_t i = 0; i < of.num_others; ++i) {
+    __builtin_prefetch(&slots[slot_of(of.others[std::min(i + kAhead, of.num_others - 1)])]);
+    of.numbers[i] = number_of(of.others[i]);
+  }
   return count;
 }
 

@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 from typing import Annotated, Any
 
-from fastapi import APIRouter, File, Form, UploadFile
+from fastapi import APIRouter, Depends, File, Form, Request, UploadFile
 from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 
@@ -34,7 +34,21 @@ ReadingForm = Annotated[
 ]
 
 
-@router.post("", status_code=201, response_model=Uploaded, responses=responses(404, 409, 429, 503))
+async def sent_once(request: Request) -> None:
+    """Refuse a form that sends a field twice: only one of them would be read."""
+    names = [name for name, _ in (await request.form()).multi_items()]
+    for name in {*names}:
+        if names.count(name) > 1:
+            raise InputError(f"{name} was sent twice; send each file once")
+
+
+@router.post(
+    "",
+    status_code=201,
+    response_model=Uploaded,
+    responses=responses(404, 409, 429, 503),
+    dependencies=[Depends(sent_once)],
+)
 async def upload(
     server: ServerState,
     edges: EdgesFile = None,
@@ -61,7 +75,12 @@ async def upload(
         raise
 
 
-@router.post("/previews", response_model=Preview, responses=responses(429, 503))
+@router.post(
+    "/previews",
+    response_model=Preview,
+    responses=responses(429, 503),
+    dependencies=[Depends(sent_once)],
+)
 async def preview(
     server: ServerState,
     edges: EdgesFile = None,

@@ -19,15 +19,19 @@ from heterophily.data.disk.convert.workspace import Workspace
 from heterophily.data.disk.graph import DiskGraph
 from heterophily.data.disk.manifest import Manifest, PartEntry, write_manifest
 from heterophily.data.folders import sync_folder
-from heterophily.data.memory import room_on_disk
+from heterophily.data.memory import enough, in_units, room_on_disk
+from heterophily.data.remedies import Remedy
 from heterophily.data.tables.columns import NodeColumns, edge_columns, node_columns
-from heterophily.errors import InputError
+from heterophily.errors import InputError, MemoryLimitError
 from heterophily.native.buckets import Buckets, Ways
 
 _WAYS: dict[bool, dict[str, Ways]] = {
     False: {"out": "both"},
     True: {"out": "forward", "in": "backward"},
 }
+
+
+_BASE = 136 * 2**20  # of the interpreter and its libraries
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +127,9 @@ def convert_tables(
             features=features,
             ignore=ignore,
         )
+    _need_memory_of_groups(edge_file, (chosen.source, chosen.target), bytes_)
+    if node_file is not None and node_names is not None:
+        _need_memory_of_groups(node_file, node_names.features, bytes_)
     workspace = Workspace(Path(out))
     plan = {
         "version": 1,
@@ -205,6 +212,7 @@ class _Conversion:
                 dtype,
                 kinds,
                 labels_are_classes,
+                self.memory,
             )
             found = writer.write_labels()
             if found is not None:
@@ -325,6 +333,18 @@ def space_needed(
         width = 4 if dtype == "float32" else 2
         size += nodes.num_rows * (8 + 4 + 8 + width * len(columns.features))
     return int(1.02 * size) + 2**20
+
+
+def _need_memory_of_groups(table: BigTable, columns: Sequence[str], memory: int) -> None:
+    """Refuse rows that Arrow reads together and that would not fit the limit."""
+    size = table.largest_group(columns)
+    needed = int(1.5 * size) + _BASE
+    if size > memory // 8 and needed > memory:
+        raise MemoryLimitError(
+            f"{table.path.name} keeps {in_units(size)} in one of its row groups, which are read as "
+            f"a whole; the limit is {in_units(memory)}; write the file with smaller row groups, "
+            f"or {Remedy('raise-memory', (('size', enough(needed)),))}"
+        )
 
 
 def _need_space(

@@ -61,6 +61,23 @@ class BigTable:
         with self._text() as reader:
             return reader.schema
 
+    def largest_group(self, columns: Sequence[str]) -> int:
+        """Return the bytes of these columns that Arrow holds at once: those of a row group."""
+        if not self.is_parquet:
+            return 0
+        metadata, wanted = self.parquet().metadata, set(columns)
+        return max(
+            (
+                sum(
+                    group.column(k).total_uncompressed_size
+                    for k in range(group.num_columns)
+                    if group.column(k).path_in_schema.partition(".")[0] in wanted
+                )
+                for group in map(metadata.row_group, range(metadata.num_row_groups))
+            ),
+            default=0,
+        )
+
     @property
     def num_rows(self) -> int:
         """Number of rows; of a text table about, from its first megabyte."""
@@ -82,9 +99,11 @@ class BigTable:
         """Yield record batches of some columns; ``groups`` are row groups of a Parquet file."""
         try:
             if self.is_parquet:
-                yield from self.parquet().iter_batches(
-                    rows, columns=list(columns), row_groups=groups, use_threads=True
-                )
+                file = self.parquet()
+                for some in _together(file.metadata, groups, rows):
+                    yield from file.iter_batches(
+                        rows, columns=list(columns), row_groups=some, use_threads=True
+                    )
                 return
             with self._text(columns) as reader:
                 yield from reader
@@ -165,22 +184,33 @@ class EdgeTable:
 
     def _integers(self, column: Any, name: str, before: int) -> NDArray[Any]:
         if column.null_count:
+            row = int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))
             raise InputError(
-                f"{self.table.path.name}, column {short(name)}: empty id after data row "
-                f"{before:,}; every row needs the id of a node"
+                f"{self.table.path.name}, column {short(name)}, data row {before + row + 1:,}: "
+                "empty id; every row needs the id of a node"
             )
-        if not pa.types.is_integer(column.type):
+        if not _hold_numbers(column.type):
             raise InputError(
                 f"{self.table.path.name}, column {short(name)} holds {column.type}, not integers"
             )
         values: NDArray[Any] = column.to_numpy(zero_copy_only=False)
+        if values.dtype.kind == "f":  # other programs store whole numbers so
+            whole = np.abs(values) < 2.0**53
+            whole &= values == np.floor(values)
+            if not whole.all():
+                row = int(np.argmin(whole))
+                raise InputError(
+                    f"{self.table.path.name}, column {short(name)}, data row {before + row + 1:,}: "
+                    f"{values[row]} is not the id of a node; ids are whole numbers or words"
+                )
+            return values.astype(np.int64)
         return values if values.dtype.itemsize >= 4 else values.astype(np.int32)
 
     def are_integers(self) -> bool:
-        """Whether both columns hold integers (or nothing at all, which is refused later)."""
+        """Whether both columns hold numbers (or nothing at all, which is refused later)."""
         schema = self.table.schema()
         kinds = [schema.field(name).type for name in (self.source, self.target)]
-        return all(pa.types.is_integer(kind) or pa.types.is_null(kind) for kind in kinds)
+        return all(_hold_numbers(kind) or pa.types.is_null(kind) for kind in kinds)
 
     def largest(self) -> int:
         """Return the largest id, from the statistics of a Parquet file or by reading."""
@@ -202,8 +232,29 @@ class EdgeTable:
                 statistics = metadata.row_group(group).column(names[name]).statistics
                 if statistics is None or not statistics.has_min_max:
                     return None
+                if not isinstance(statistics.max, int):
+                    return None
                 largest = max(largest, int(statistics.max))
         return largest
+
+
+def _hold_numbers(kind: Any) -> bool:
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
+
+
+def _together(metadata: Any, groups: Sequence[int] | None, rows: int) -> Iterator[list[int]]:
+    """Yield row groups that are read in one go: Arrow keeps all of them until the last is read."""
+    held: list[int] = []
+    size = 0
+    for group in range(metadata.num_row_groups) if groups is None else groups:
+        count = metadata.row_group(group).num_rows
+        if held and size + count > rows:
+            yield held
+            held, size = [], 0
+        held.append(group)
+        size += count
+    if held:
+        yield held
 
 
 def _joined(pieces: list[NDArray[Any]]) -> NDArray[Any]:

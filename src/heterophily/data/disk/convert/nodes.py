@@ -28,6 +28,7 @@ from heterophily.data.wording import short
 from heterophily.errors import InputError
 
 _LOOKED_AT = 1_000_000  # labels by which the kind of the label column is judged
+_COPIES = 16  # of a block of rows while it is encoded, in float64, and room for all else
 SAMPLED = 200_000
 """Rows from which the encoder learns; all of them where the table has no more."""
 
@@ -43,6 +44,7 @@ class NodeWriter:
     dtype: str
     kinds: Mapping[str, str]
     labels_are_classes: bool
+    memory: int
 
     def write_labels(self) -> tuple[FileEntry, tuple[str, ...]] | None:
         """Write the classes; None where the table has no label column."""
@@ -127,7 +129,8 @@ class NodeWriter:
         }
 
     def _encoded(self, encoder: Encoder) -> Iterator[NDArray[Any]]:
-        for batch in self.table.batches(list(encoder.names), rows=1 << 18):
+        rows = self._rows(max(len(encoder.names), len(encoder.feature_names)))
+        for batch in self.table.batches(list(encoder.names), rows=rows):
             columns = {
                 name: pa.chunked_array([batch.column(place)])
                 for place, name in enumerate(batch.schema.names)
@@ -138,12 +141,17 @@ class NodeWriter:
                 raise InputError(f"{self.table.path.name}: a feature is not a finite number")
             yield dense
 
+    def _rows(self, columns: int) -> int:
+        """Return how many rows of so many columns are looked at at a time."""
+        return min(max(self.memory // (_COPIES * 8 * columns), 1 << 10), 1 << 18)
+
     def _sample(self) -> dict[str, Any]:
         """Return rows from the whole table, evenly, as columns."""
         every = -(-self.num_nodes // SAMPLED)
         pieces = []
         at = 0
-        for batch in self.table.batches(list(self.columns.features)):
+        names = self.columns.features
+        for batch in self.table.batches(list(names), rows=self._rows(len(names))):
             first = -at % every
             rows = np.arange(first, batch.num_rows, every)
             pieces.append(batch if every == 1 else batch.take(pa.array(rows)))
