@@ -7,7 +7,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,9 +28,9 @@ from heterophily.data.disk.verify import finite, verify
 from heterophily.data.memory import need
 from heterophily.data.toml_file import read_text
 from heterophily.errors import InputError
+from heterophily.learning.progress import Progress
 
 FORMAT, VERSION, MANIFEST = "heterophily-channels", 1, "channels.json"
-Progress = Callable[[int, int], None]
 
 
 def compute_channels(

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from heterophily.data.atomic import atomic_path
 from heterophily.data.toml_file import read_text
+from heterophily.data.wording import count
 from heterophily.errors import InputError, lookup
 from heterophily.runs.record import Outcome, Record, canonical, digest
 from heterophily.runs.stores.base import Store, StoreError
@@ -203,8 +204,8 @@ def merge_records(target: Store, records: Iterable[Record], *, where: str | Path
                 "versions on the same kind of processor; nothing was merged"
             )
     remarks = tuple(
-        f"{count} run(s) have other answers there ({changes}); those here stay"
-        for changes, count in differing.items()
+        f"{count(number, 'run')}: the answer there is another ({changes}); the one here stays"
+        for changes, number in differing.items()
     )
     return Merged(target.add_all(arriving), known, remarks)
 
