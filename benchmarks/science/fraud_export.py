@@ -17,7 +17,7 @@ with the same labels, settings chosen by five-fold cross-validation.
 
 Fraudsters hide: their columns differ little from those of others, they do not deal with each other.
 They take money from older people and pass it to a few shops, as many honest accounts do too.
-Seeds 0 to 2 served to look at the recipe; seeds 3 and 11 were looked at once, and are the record.
+Seeds 0 to 2 served to look at the recipe; seeds 3, 11 and 29 were looked at once, and are the record.
 """
 
 from __future__ import annotations

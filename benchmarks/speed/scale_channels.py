@@ -2,6 +2,7 @@
 
     python benchmarks/speed/scale_channels.py                      # 1e8 edges x 64 columns
     python benchmarks/speed/scale_channels.py --edges 1e9 --columns 16 --dtype bfloat16 --no-rival --diagnose
+    python benchmarks/speed/scale_channels.py --graph g.disk       # in memory alone, beside SciPy
     python benchmarks/speed/scale_channels.py --quick
 
 Tables of a uniform random graph are drawn and converted; the channel low-1 is computed out of core
@@ -196,6 +197,17 @@ def run(
     return found | (beside_scipy(graph, columns, threads) if with_rival else {})
 
 
+def of_graph(folder: Path) -> dict[str, Any]:
+    """Measure the product in memory on a graph that is there."""
+    from heterophily.channels.rows import usable_threads
+    from heterophily.data.disk.graph import DiskGraph
+
+    graph, threads = DiskGraph.open(folder), usable_threads()
+    columns = sum(panel.columns[1] - panel.columns[0] for panel in graph.panels)
+    facts = {"edges": graph.num_edges, "columns": columns, "cores": threads, "machine": machine()}
+    return facts | beside_scipy(graph, columns, threads)
+
+
 def main() -> None:
     options = parser(__doc__)
     options.add_argument("--edges", type=count, default=10**8)
@@ -203,11 +215,15 @@ def main() -> None:
     options.add_argument("--dtype", default="float32", help="of the features on disk, or bfloat16")
     options.add_argument("--folder", type=Path, default=None, help="where the graph is written")
     options.add_argument("--diagnose", action="store_true", help="the graph on disk too, in 4 GB")
+    options.add_argument("--graph", type=Path, help="a graph on disk: in memory, beside SciPy")
     options.add_argument("--no-rival", action="store_true", help="out of core alone")
     options.add_argument("--record", type=Path, default=None, help="add a line to this file")
     given = options.parse_args()
     if given.quick:
         given.edges, given.columns = 20_000, 8
+    if given.graph is not None:
+        tell(of_graph(given.graph), given.record)
+        return
     with tempfile.TemporaryDirectory(dir=given.folder) as place:
         found = run(
             given.edges,

@@ -31,7 +31,7 @@ from shared import Spent, apart, count, heterophily, machine, parser, tell
 
 FULL = {"lr": 0.01, "weight_decay": 5e-4, "max_epochs": 300, "stopping": "none"}
 PAIRS = (  # model, kind of batches beside full ones, settings of mini-batches
-    ("acm-gcn", "sampled", {"batch_size": 512, "fanout": 15}),
+    ("acm-gcn", "sampled", {"batch_size": 512}),
     ("acm-sgc-1", "channels", {"batch_size": 512}),
     ("acm-sign", "channels", {"batch_size": 512}),
 )
@@ -55,10 +55,12 @@ def accuracy(told: argparse.Namespace) -> None:
                     continue
                 found = []
                 for kind in ("full", batches):
-                    epochs = FULL["max_epochs"] if kind == "full" else 60
+                    epochs = FULL["max_epochs"] if kind == "full" else told.epochs
                     how = {**FULL, "max_epochs": 2 if told.quick else epochs}
                     if kind != "full":
                         how |= {"batches": kind, **numbers}
+                    if kind == "sampled":
+                        how["fanout"] = told.fanout
                     report = train(
                         model,
                         graph,
@@ -82,7 +84,7 @@ def accuracy(told: argparse.Namespace) -> None:
                 )
                 if told.record is not None and not told.quick:
                     line = {"graph": name, "model": model, "batches": batches, "score": score}
-                    line |= {"splits": told.repeats}
+                    line |= {"splits": told.repeats, "epochs": told.epochs, "fanout": told.fanout}
                     tell({**line, "full": round(full, 2), "mini": round(mini, 2)}, told.record)
 
 
@@ -203,6 +205,8 @@ def main() -> None:
     options.add_argument("--graphs", nargs="+", default=["squirrel", "minesweeper"])
     options.add_argument("--models", nargs="+", default=[], help="of accuracy; default all three")
     options.add_argument("--repeats", type=int, default=3)
+    options.add_argument("--epochs", type=int, default=60, help="of mini-batches")
+    options.add_argument("--fanout", type=int, default=15, help="of sampled neighbourhoods")
     options.add_argument("--store", default=None)
     options.add_argument("--edges", type=count, default=10**7)
     options.add_argument("--columns", type=int, default=64)

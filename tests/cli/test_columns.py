@@ -62,3 +62,18 @@ def test_control_characters_and_long_names_do_not_reach_the_terminal(tmp_path: P
 def test_a_graph_without_a_table_has_no_columns() -> None:
     assert columns_of(load("karate")) == []
     assert column_lines(load("karate")) == []
+
+
+def test_predict_takes_no_other_column_for_the_label() -> None:
+    from types import SimpleNamespace
+    from typing import Any
+
+    from heterophily.cli.trained import _without_strange_columns
+    from heterophily.data.source import GraphSource
+
+    model: Any = SimpleNamespace(trained_on=SimpleNamespace(encoder={}, feature_names=None))
+    source = GraphSource(edges="e.csv", nodes="n.csv", label="modularity_class")
+    found = ("Id", "Label", "modularity_class", "Degree")  # as Gephi writes them
+    read = _without_strange_columns(model, source, found, with_labels=False)
+    assert read.label is None
+    assert set(read.ignore) == {"Label", "modularity_class"}

@@ -26,7 +26,8 @@ FILES = (
     "missing", "empty", "empty.csv", "empty.npz", "bin.csv", "bin.npz", "bin.toml", "folder",
     "folder.npz", "folder.csv", "loop", "loop.csv", "dangling.csv", "fifo.csv", "fifo.npz",
     "fifo.toml", "/dev/null", "/dev/zero", "deep.json", "deep.toml", "dots.toml", "long.csv",
-    "nul.csv", "", "-", "x" * 300, "a/../../..", "texas,cora", "~nobody/x.csv", "lone\udcff.csv",
+    "nul.csv", "pipe.disk", "", "-",
+    "x" * 300, "a/../../..", "texas,cora", "~nobody/x.csv", "lone\udcff.csv",
 )  # fmt: skip
 NUMBERS = {
     "repeats": ("0", "-1", "nan", "9" * 20, "1e3"),
@@ -69,7 +70,7 @@ OTHER = [
     ["serve", "--host", "999.1.1.1", "--no-open"],
     ["serve", "--work-folder", "e.csv", "--no-open", "--port", "18761"],
     *(["runs", "list", "--store", p] for p in ("missing", "e.csv", "folder", "fifo.csv", "loop")),
-    *(["runs", "merge", p] for p in ("missing", "empty", "fifo.csv", "/dev/null", "deep.json")),
+    *(["runs", "merge", p] for p in ("missing", "empty", "fifo.json", "/dev/null", "deep.json")),
     *(["convert", *TABLES, "--out", p] for p in ("x.nope", "/proc/x.npz", "fifo.npz")),
     ["convert", "--recipe", "fifo.toml", "--out", "q.npz"],
     *(["diagnose", *TABLES, "--delimiter", d] for d in ("", "ab")),
@@ -108,9 +109,9 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     for name in ("loop", "loop.csv"):
         Path(name).symlink_to(name)
     Path("dangling.csv").symlink_to("nowhere")
-    for name in ("folder", "folder.npz", "folder.csv"):
+    for name in ("folder", "folder.npz", "folder.csv", "pipe.disk"):
         Path(name).mkdir()
-    for name in ("fifo.csv", "fifo.npz", "fifo.toml", "fifo.json"):
+    for name in ("fifo.csv", "fifo.npz", "fifo.toml", "fifo.json", "pipe.disk/manifest.json"):
         os.mkfifo(name)
     yield folder
     os.chdir(before)

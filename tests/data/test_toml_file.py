@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from heterophily.data.toml_file import read_toml
 from heterophily.errors import HeterophilyError
 from heterophily.search.settings import read_settings
 from heterophily.search.space import space_for
@@ -37,6 +38,11 @@ SPACES = [
     *("hidden = [-1]", "hidden = [1e400]", "dropout = [nan]", "lr = []", ""),
 ]
 SETTINGS = ["config = 5", "[config]\nlr = {}", "[options]\na = [{}]", "model = 5", "graph = []"]
+
+
+def test_the_mark_that_an_editor_sets_in_front_is_no_part_of_the_text(tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_text("\ufeffa = 1\n", "utf-8")
+    assert read_toml(tmp_path / "a.toml") == {"a": 1}
 
 
 @pytest.mark.parametrize("text", [*ODD, *STUDIES])

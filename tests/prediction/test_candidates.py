@@ -134,3 +134,10 @@ def test_models_for_types_of_edges_are_for_graphs_that_have_them():
     models = {family.model for family in families_for(has_types=True)}
     assert {"typed-acm", "typed-trees"} <= models
     assert not {"typed-acm", "typed-trees"} & {family.model for family in families_for()}
+
+
+def test_without_edges_models_of_a_graph_are_left_out():
+    found = families_for(has_edges=False)
+    assert found
+    assert not any(map(uses_edges, found))
+    assert not families_for(has_edges=False, has_features=False)

@@ -1,5 +1,6 @@
 import hashlib
 import json
+import os
 import signal
 
 import numpy as np
@@ -122,7 +123,17 @@ def reword(folder):
     file.write_text(file.read_text().replace('"green"', '"grey"'))
 
 
+def not_regular(name, target=None):
+    def spoil(folder):
+        (folder / name).unlink()
+        os.mkfifo(folder / name) if target is None else (folder / name).symlink_to(target)
+
+    return spoil
+
+
 DAMAGES = {
+    "a pipe": (not_regular(CARD), "card.json: it is not a regular file"),
+    "a device": (not_regular(WEIGHTS, "/dev/zero"), "safetensors: it is not a regular file"),
     "cut": (cut, "is not the file that was saved"),
     "flipped": (flip, "is not the file that was saved"),
     "no weights": (lambda f: (f / WEIGHTS).unlink(), "weights.safetensors: no such file"),

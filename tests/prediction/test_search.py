@@ -10,7 +10,7 @@ from heterophily.prediction.candidates import Candidate
 from heterophily.prediction.families import ACM, GCN, MLP
 from heterophily.prediction.proposals import NEAR
 from heterophily.prediction.search import Search
-from heterophily.prediction.trial import Clock, Trial, leaders_first, ranked
+from heterophily.prediction.trial import Clock, Trial, leader_of, leaders_first, ranked
 
 
 def test_the_best_candidates_are_trained_on_every_split_and_the_others_are_not(monkeypatch):
@@ -57,6 +57,25 @@ def test_rivals_are_trained_on_as_many_splits_as_the_leader_after_a_long_first_r
     assert lucky.splits == rival.splits == 5
 
 
+def test_a_leader_without_time_for_every_split_is_not_replaced_by_a_quick_bad_one():
+    search = make(seconds=100.0)
+    good, bad = Trial(Candidate(ACM, {"skill": 0.95})), Trial(Candidate(MLP, {"skill": 0.3}))
+    search.train([(good, 0, 0), *((bad, split, 0) for split in range(3))], until=1.0)
+    assert leader_of([bad, good], NEAR) is good
+    assert search._beside_leader([bad, good]) == [good]
+    near = Trial(Candidate(GCN, {}), scores={(0, 0): bad.scores[0, 0] + NEAR / 2})
+    assert leader_of([near, bad], NEAR) is bad  # more splits count where the rest may be chance
+
+
+def test_when_there_is_no_time_for_the_leader_there_is_none_for_others():
+    search = make(seconds=100.0)
+    leader, rival = Trial(Candidate(ACM, {"skill": 0.9})), Trial(Candidate(MLP, {"skill": 0.88}))
+    search.train([(trial, 0, 0) for trial in (leader, rival)], until=1.0)
+    search.seconds = lambda candidate: 1e3 if candidate.family is ACM else 0.1
+    search._judge([leader, rival], 1, 3)
+    assert (leader.splits, rival.splits) == (1, 1)
+
+
 def test_a_leader_that_was_cut_off_is_trained_for_longer():
     search = make(seconds=100.0)
     cut = Trial(Candidate(ACM, {"skill": 0.9, "max_epochs": 1}))  # members have one epoch
@@ -87,7 +106,7 @@ def test_a_longer_training_fits_into_half_of_the_time_that_is_left():
     short = Candidate(ACM, {"skill": 0.9, "max_epochs": 20})
     search.seconds = lambda candidate: candidate.settings.get("max_epochs", 200) / 2.5
     assert search._lengthened(short, 1).settings["max_epochs"] == 100
-    assert search._lengthened(short, 2).settings["max_epochs"] == 40
+    assert search._lengthened(short, 2).settings["max_epochs"] == 60
     assert search._lengthened(short, 4) is None
 
 

@@ -80,7 +80,7 @@ def test_stores_of_other_processors_are_merged_with_a_remark(tmp_path: Path) -> 
         merged = merge_store(first, second)
         assert (merged.added, merged.known) == (1, 0)
         (remark,) = merged.remarks
-        assert "1 run(s) have other answers there (instructions other instead of" in remark
+        assert "1 run: the answer there is another (instructions other instead of" in remark
         assert before is not None
         assert first.get(RECORDS[0].key).answer == before.answer  # type: ignore[union-attr]
 

@@ -92,7 +92,7 @@ def test_an_epoch_is_measured_once_and_kept(
     memory, notices = tmp_path / "cache" / "seconds.json", []
     clock = RunClock(memory=memory, notice=notices.append)
     clock.measure(["acm-gcn", "gcn"], "small", small_graph)
-    assert notices == ["measuring 1 model(s) on small for a few epochs"]
+    assert notices == ["measuring 1 model on small for a few epochs"]
     name = f"acm-gcn small torch {versions()['torch']}"
     assert json.loads(memory.read_text())[name] > 0
     monkeypatch.setattr(cost, "seconds_per_epoch", None)  # would fail if it were called

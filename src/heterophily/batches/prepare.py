@@ -12,13 +12,14 @@ from heterophily.batches.precomputed import ChannelBatches
 from heterophily.batches.sampled import SampledBatches
 from heterophily.channels.columns import FeaturePanels, kind_of, scale_of
 from heterophily.channels.operator import StreamedOperator
-from heterophily.channels.precompute import Progress, compute_channels
+from heterophily.channels.precompute import compute_channels
 from heterophily.channels.recipe import ChannelRecipe
 from heterophily.channels.rows import AnyGraph, usable_threads
 from heterophily.data.disk.graph import DiskGraph
 from heterophily.errors import InputError
 from heterophily.layers.feature_scaling import FeatureKind
 from heterophily.layers.inputs import GraphInputs, GraphTraits
+from heterophily.learning.progress import Progress
 from heterophily.models.networks import RowWise
 from heterophily.models.spec import ModelSpec
 

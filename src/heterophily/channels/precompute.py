@@ -7,7 +7,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,10 +26,11 @@ from heterophily.data.disk.graph import DiskGraph
 from heterophily.data.disk.manifest import FileEntry
 from heterophily.data.disk.verify import finite, verify
 from heterophily.data.memory import need
+from heterophily.data.toml_file import read_text
 from heterophily.errors import InputError
+from heterophily.learning.progress import Progress
 
 FORMAT, VERSION, MANIFEST = "heterophily-channels", 1, "channels.json"
-Progress = Callable[[int, int], None]
 
 
 def compute_channels(
@@ -311,7 +312,7 @@ def _digest(value: Any) -> str:
 
 def _read_json(path: Path) -> dict[str, Any] | None:
     try:
-        found = json.loads(path.read_text("utf-8"))
+        found = json.loads(read_text(path))
     except (OSError, ValueError, RecursionError):
         return None
     if not isinstance(found, dict) or found.pop("sha256", None) != _digest(found):

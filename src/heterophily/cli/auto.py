@@ -14,6 +14,7 @@ from heterophily.cli.auto_live import live_leaderboard
 from heterophily.cli.columns import columns_of, print_reading
 from heterophily.cli.train import calibration_text
 from heterophily.cli.trained import kept_facts, predict_command
+from heterophily.data.wording import count
 from heterophily.errors import InputError
 
 if TYPE_CHECKING:
@@ -117,6 +118,7 @@ def _plan(graph: Graph, how: Mapping[str, Any]) -> str:
     families = families_for(
         inductive=how["inductive"],
         has_features=bool(graph.num_features),
+        has_edges=bool(graph.adjacency.nnz),
         has_types=len(graph.type_names) > 1,
     )
     total = 60 * how.get("minutes", MINUTES) * workers
@@ -124,9 +126,9 @@ def _plan(graph: Graph, how: Mapping[str, Any]) -> str:
     whole = sum(candidate.seconds(size) for candidate in first) / workers
     there = duration(60 * how.get("minutes", MINUTES))
     return (
-        f"Training each of {len(families)} families of models once takes about "
-        f"{duration(max(1.0, whole))} on {workers} cores (an estimate); the whole search has "
-        f"{there}. It ends earlier when further models no longer improve the result."
+        f"The search may take {there} (--minutes). It ends earlier when further models no longer "
+        f"improve the result. To train {count(len(families), 'family', 'families')} of models once "
+        f"takes about {duration(max(1.0, whole))} on {count(workers, 'core')} (an estimate)."
     )
 
 
@@ -148,9 +150,9 @@ def _print(result: AutoResult, model: TrainedModel, *, seconds: float) -> None:
     for reason in result.verdict.because:
         print(f"  - {reason}")
     print(
-        f"\nTried {len(result.trials)} models and settings ({result.replicas} trainings, "
-        f"{seconds:.0f} s), ranked by mean {score} on validation nodes. Models marked * vote "
-        "together, as an ensemble:"
+        f"\nTried {count(len(result.trials), 'model', 'models and settings')} "
+        f"({count(result.replicas, 'training')}, {seconds:.0f} s), ranked by mean {score} on "
+        "validation nodes. Models marked * vote together, as an ensemble:"
     )
     rows = [cells(row, len(result.splits)) for row in shown_rows(result)]
     print(plain(header(result.score), rows))

@@ -13,12 +13,15 @@ _LARGEST = 64 * 2**20  # bytes of a file that is written by hand
 
 
 def read_text(path: Path, *, most: int = _LARGEST) -> str:
-    """Return the text of a regular file; a pipe without a writer would never end."""
+    """Return the text of a regular file, without the mark of bytes that some editors set in front.
+
+    A pipe without a writer would never end.
+    """
     if path.exists() and not path.is_file():
         raise InputError(f"{path} cannot be read: it is not a regular file")
     if path.stat().st_size > most:
         raise InputError(f"{path} is larger than {most / 1e6:,.0f} MB; name another file")
-    return path.read_text("utf-8")
+    return path.read_text("utf-8-sig")
 
 
 def read_toml(path: Path) -> dict[str, Any]:

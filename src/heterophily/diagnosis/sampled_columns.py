@@ -17,7 +17,7 @@ from heterophily.filters.neighbour_labels import NeighbourLabels
 SKETCHED = 2_000_000
 """Edges that are looked at for the sketch of which neighbours a node has."""
 
-Edges = tuple[Nodes, NDArray[Any], Floats, Floats]
+SampledEdges = tuple[Nodes, NDArray[Any], Floats, Floats]
 
 
 class Sample(Protocol):
@@ -28,11 +28,11 @@ class Sample(Protocol):
     degree: Floats
 
     @property
-    def edges(self) -> Edges:
+    def edges(self) -> SampledEdges:
         """Edges of the sample: position, id of the neighbour, its degrees, out and in."""
         ...
 
-    def more_edges(self, count: int, *, seed: int) -> Edges:
+    def more_edges(self, count: int, *, seed: int) -> SampledEdges:
         """Return the edges of ``count`` other nodes."""
         ...
 

@@ -157,6 +157,13 @@ _TOLD = {
 }
 
 
+def _chosen_among(probe: Probe) -> str:
+    """Say why the limits are wider than those of the table."""
+    if probe.candidates < 2:
+        return ""
+    return f"; the interval is wider than in the table, as this is the best of {probe.candidates}"
+
+
 def because(verdict: Verdict) -> tuple[str, ...]:
     """Return the numbers that the rules look at, a few words each."""
     evidence = verdict.evidence
@@ -167,7 +174,7 @@ def because(verdict: Verdict) -> tuple[str, ...]:
         probe = evidence.probe
         told.append(
             f"best information from the graph: {SOURCES[probe.best]}, {interval(probe.gain)} over "
-            f"{_base(probe)}"
+            f"{_base(probe)}{_chosen_among(probe)}"
         )
         if probe.average_loss is not None:
             told.append(

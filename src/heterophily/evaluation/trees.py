@@ -159,7 +159,8 @@ def fit_trees(
         known = np.isin(truth, classes)  # a class without training nodes cannot be learnt
         if known.any():
             kept = _as_input(rows)[np.flatnonzero(known)]
-            held = _matrix(kept, np.searchsorted(classes, truth[known]), options, threads, train)
+            # Not quantile like `train`: every round predicts these rows, here three times faster.
+            held = xgboost.DMatrix(kept, np.searchsorted(classes, truth[known]), nthread=threads)
             shown = [(train, "train")] if with_curves else []
             more = {"evals": [*shown, (held, "validation")], "verbose_eval": False}
             more |= {"early_stopping_rounds": options.patience, "evals_result": seen}
@@ -175,13 +176,11 @@ def _curves(found: Mapping[str, Sequence[float]]) -> dict[str, Sequence[float]]:
     return {names[name]: values for name, values in found.items()}
 
 
-def _matrix(
-    features: Any, targets: Any, options: TreeOptions, threads: int, like: Any = None
-) -> Any:
+def _matrix(features: Any, targets: Any, options: TreeOptions, threads: int) -> Any:
     import xgboost
 
     return xgboost.QuantileDMatrix(
-        _as_input(features), targets, max_bin=options.bins, nthread=threads, ref=like
+        _as_input(features), targets, max_bin=options.bins, nthread=threads
     )
 
 

@@ -10,7 +10,7 @@ from heterophily.errors import InputError
 from heterophily.filters.filter import LOW, Filter
 from heterophily.filters.normalization import Normalization
 from heterophily.metrics.class_means import ClassMeans, compared_nodes, label_class_means
-from heterophily.metrics.consistency import LABEL_TOLERANCE, Verdict, is_consistent, share
+from heterophily.metrics.consistency import LABEL_TOLERANCE, Consistency, is_consistent, share
 from heterophily.metrics.label_counts import need_labels
 from heterophily.metrics.statistics import LabelStatistics
 
@@ -39,7 +39,7 @@ def aggregation_homophily(
     filter: Filter = LOW,
     normalization: Normalization = "random-walk",
     renormalize: bool = True,
-    ties: Verdict = "consistent",
+    ties: Consistency = "consistent",
     nodes: ArrayLike | None = None,
 ) -> float:
     r"""Share of nodes more alike to their own class than to the rest, after aggregating labels.
@@ -73,7 +73,7 @@ def modified_aggregation_homophily(
     filter: Filter = LOW,
     normalization: Normalization = "random-walk",
     renormalize: bool = True,
-    ties: Verdict = "consistent",
+    ties: Consistency = "consistent",
     nodes: ArrayLike | None = None,
 ) -> float:
     r"""Aggregation homophily rescaled to reach 0 (Eqs. 8 and 9).
@@ -101,7 +101,7 @@ def aggregation_homophily_flags(
     filter: Filter = LOW,
     normalization: Normalization = "random-walk",
     renormalize: bool = True,
-    ties: Verdict = "consistent",
+    ties: Consistency = "consistent",
     nodes: ArrayLike | None = None,
 ) -> NDArray[np.bool_]:
     """Mask (N,) of the nodes that aggregation homophily counts; False where not compared."""

@@ -9,7 +9,7 @@ from heterophily.data.graph import Graph
 from heterophily.filters.filter import IDENTITY, LOW, Filter
 from heterophily.filters.normalization import Normalization
 from heterophily.metrics.class_means import ClassMeans, compared_nodes, feature_class_means
-from heterophily.metrics.consistency import FEATURE_TOLERANCE, Verdict, is_consistent, share
+from heterophily.metrics.consistency import FEATURE_TOLERANCE, Consistency, is_consistent, share
 from heterophily.metrics.statistics import LabelStatistics, collected_share
 
 
@@ -40,8 +40,8 @@ def aggregation_similarity(
     normalization: Normalization = "random-walk",
     renormalize: bool = True,
     normalize_features: bool = False,
-    ties: Verdict = "consistent",
-    zero_rows: Verdict = "consistent",
+    ties: Consistency = "consistent",
+    zero_rows: Consistency = "consistent",
     nodes: ArrayLike | None = None,
 ) -> float:
     r"""Share of nodes whose aggregated features are more alike to their own class than to the rest.
@@ -69,8 +69,8 @@ def feature_similarity(
     graph: Graph | LabelStatistics,
     *,
     normalize_features: bool = False,
-    ties: Verdict = "consistent",
-    zero_rows: Verdict = "consistent",
+    ties: Consistency = "consistent",
+    zero_rows: Consistency = "consistent",
     nodes: ArrayLike | None = None,
 ) -> float:
     r"""Share of nodes whose own features are more alike to their class than to the rest.
@@ -100,8 +100,8 @@ def aggregation_similarity_flags(
     normalization: Normalization = "random-walk",
     renormalize: bool = True,
     normalize_features: bool = False,
-    ties: Verdict = "consistent",
-    zero_rows: Verdict = "consistent",
+    ties: Consistency = "consistent",
+    zero_rows: Consistency = "consistent",
     nodes: ArrayLike | None = None,
 ) -> NDArray[np.bool_]:
     """Mask (N,) of the nodes that aggregation similarity counts; False where not compared."""

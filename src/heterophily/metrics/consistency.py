@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from heterophily.errors import InputError
 from heterophily.metrics.class_means import ClassMeans
 
-Verdict = Literal["consistent", "inconsistent"]
+Consistency = Literal["consistent", "inconsistent"]
 
 LABEL_TOLERANCE = 1e-10
 """Two means over one-hot labels closer than this are equal. A node whose closed neighbourhood is
@@ -26,8 +26,8 @@ def is_consistent(
     means: ClassMeans,
     *,
     tolerance: float,
-    ties: Verdict = "consistent",
-    zero_rows: Verdict = "consistent",
+    ties: Consistency = "consistent",
+    zero_rows: Consistency = "consistent",
 ) -> NDArray[np.bool_]:
     """Mask (N,): whether a node is at least as similar to its own class as to the rest.
 
@@ -37,7 +37,7 @@ def is_consistent(
     Nodes that are not compared are False.
     """
     for name, value in (("ties", ties), ("zero_rows", zero_rows)):
-        if value not in get_args(Verdict):
+        if value not in get_args(Consistency):
             raise InputError(f"{name}={value!r}; choose 'consistent' or 'inconsistent'")
     margin = tolerance * means.scale
     gap = means.own - means.other

@@ -30,11 +30,12 @@ from heterophily.prediction.families import Family
 from heterophily.prediction.folds import FOLDS, held_out_folds, refolded
 from heterophily.prediction.leaderboard import Leaderboard, Standing
 from heterophily.prediction.members import SplitTrainer
+from heterophily.prediction.proposals import NEAR
 from heterophily.prediction.refit import SEARCH_SHARE, train_again
 from heterophily.prediction.result import AutoResult
 from heterophily.prediction.search import EXACT, Search, rungs_of
 from heterophily.prediction.time_spent import TimeSpent
-from heterophily.prediction.trial import Clock, Trial, ranked
+from heterophily.prediction.trial import Clock, Trial, leader_of, ranked
 from heterophily.runs.executors.base import Executor
 from heterophily.runs.executors.local import this_machine
 from heterophily.runs.stores.base import Store, check_is_store
@@ -269,8 +270,14 @@ def _families(
         one_way=graph.is_directed and is_one_way(graph.adjacency),
         features=feature_kind(graph),
         has_features=bool(graph.num_features),
+        has_edges=bool(graph.adjacency.nnz),
         has_types=len(graph.type_names) > 1,
     )
+    if not found:
+        raise InputError(
+            "the graph has neither edges nor features: there is nothing to learn from; add columns "
+            "to the node table, or edges"
+        )
     if only is not None:
         known = {family.label: family for family in found}
         bases = {label.partition(" (edge_direction")[0] for label in only}
@@ -339,8 +346,8 @@ def _visible(graph: Graph, splits: SplitBatch) -> Graph:
 
 
 def _best_so_far(trials: Sequence[Trial]) -> list[Trial]:
-    """Return the best trial among those on the most splits; Ctrl-C before any raises again."""
+    """Return the leader; Ctrl-C before any raises again."""
     usable = [trial for trial in trials if trial.members and math.isfinite(trial.mean)]
     if not usable:
         raise KeyboardInterrupt
-    return [max(usable, key=lambda trial: (trial.splits, trial.mean))]
+    return [leader_of(usable, NEAR)]

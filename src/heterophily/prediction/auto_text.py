@@ -47,7 +47,7 @@ def _added(result: AutoResult) -> str:
     best = result.without_graph
     if best is None:
         if not result.graph.num_features:
-            return "Nodes have no features: whatever it knows comes from the graph."
+            return "Nodes have no features: the model learned from the graph alone."
         return "No model without the graph was tried."
     voters = result.choice.trials
     if all(not uses_edges(trial.candidate.family) for trial in voters):
@@ -75,16 +75,16 @@ def validation_use(result: AutoResult) -> str:
     listed = f"{', '.join(used[:-1])} and {used[-1]}"
     if result.is_refit:
         return (
-            f"Labels of validation nodes decided {listed}; then the voting models were trained "
+            f"Labels of validation nodes decided {listed}. Then the voting models were trained "
             "again on folds of training and validation nodes together (refit)."
         )
     test = result.splits.test
     if len(result.splits) > 1 and all((test[0] == row).all() for row in test):
         return (
-            f"Labels of validation nodes decided {listed}; every node outside the test set is a "
+            f"Labels of validation nodes decided {listed}. Every node outside the test set is a "
             "validation node in one fold and a training node in the others."
         )
-    return f"Labels of validation nodes decided {listed}; no model was trained on them (no refit)."
+    return f"Labels of validation nodes decided {listed}. No model was trained on them (no refit)."
 
 
 def top_lines(result: AutoResult) -> list[str]:

@@ -28,11 +28,13 @@ HASTE_PART = 1 / 15
 """With so little time, the first chance of a family, on all splits that it needs, is to take no
 more than this part of it."""
 
-SHORTENED = (400, 200, 100, 40, 20)
-"""To how many epochs (or rounds of trees) it is shortened."""
+SHORTENED = (400, 200, 100, 60, 40)
+"""To how many epochs (or rounds of trees) it is shortened; fewer than the last say little."""
 
 _COLUMNS = 128  # of a block that trees see, at most
 _WIDTH = 64  # hidden columns of the declared costs
+_HOP = 0.7e-9  # seconds in which one number of a signal moves along one edge
+_OUTCOME = 1e-7  # seconds for a node and class: votes are scored and kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,10 @@ class EpochCost:
         For a thousand nodes, a thousand stored edges, a thousand stored values of X.
     depth
         Layers that the numbers are for; more layers cost in proportion. 0: depth does not matter.
+    class_edge
+        For a thousand stored edges and each class: what travels are votes, not hidden columns.
+    hops
+        Over which votes travel once, when the training is done.
     edge_floats
         Numbers that are kept for each edge.
     """
@@ -76,14 +82,21 @@ class EpochCost:
     fixed: float = 1.0
     node: float = 0.0
     edge: float = 0.0
-    value: float = 0.02
+    value: float = 0.01
     depth: int = 0
+    class_edge: float = 0.0
+    hops: int = 0
     edge_floats: int = 2
 
     def epoch_seconds(self, size: WorkSize, options: Mapping[str, Any]) -> float:
         """Return the seconds of one epoch."""
-        by_size = self.node * size.nodes + self.edge * size.edges + self.value * size.values
+        edge = self.edge + self.class_edge * size.classes
+        by_size = self.node * size.nodes + edge * size.edges + self.value * size.values
         return 1e-3 * (self.fixed + 1e-3 * by_size * self._times(options))
+
+    def once_seconds(self, size: WorkSize, options: Mapping[str, Any]) -> float:
+        """Return the seconds before and after the epochs."""
+        return self.hops * _HOP * size.edges * size.classes
 
     def gigabytes(self, size: WorkSize, options: Mapping[str, Any]) -> float:
         """Return what a training keeps in memory, roughly."""
@@ -109,11 +122,16 @@ class TreesCost:
     """Cost of boosted trees: every round of every class looks at every cell of the table."""
 
     blocks: int
-    cell: float = 12e-9  # seconds
+    cell: float = 3e-9  # seconds, in a round for a class
+    once: float = 150e-9  # seconds for a cell, to make the table
 
     def epoch_seconds(self, size: WorkSize, options: Mapping[str, Any]) -> float:
         """Return the seconds of one round."""
         return 0.002 + self.cell * self._cells(size) * self._trees(size) * _depth(options)
+
+    def once_seconds(self, size: WorkSize, options: Mapping[str, Any]) -> float:
+        """Return the seconds in which the table is made."""
+        return self.once * self._cells(size)
 
     def gigabytes(self, size: WorkSize, options: Mapping[str, Any]) -> float:
         """Return what a training keeps in memory, roughly."""
@@ -144,11 +162,13 @@ def _depth(options: Mapping[str, Any]) -> float:
 class OnceCost:
     """Cost of what is computed once: the labels travel along the edges."""
 
-    edge: float = 3e-6  # seconds for an edge
-
     def epoch_seconds(self, size: WorkSize, options: Mapping[str, Any]) -> float:
-        """Return the seconds of the single round."""
-        return 0.02 + self.edge * size.edges * max(1, size.classes // 4)
+        """Return the seconds of the single round: labels travel to be judged, and to vote."""
+        return 0.02 + 2 * int(options.get("hops", 50)) * _HOP * size.edges * size.classes
+
+    def once_seconds(self, size: WorkSize, options: Mapping[str, Any]) -> float:
+        """Return 0: everything happens once."""
+        return 0.0
 
     def gigabytes(self, size: WorkSize, options: Mapping[str, Any]) -> float:
         """Return what it keeps in memory, roughly."""
@@ -166,7 +186,8 @@ AnyCost = EpochCost | TreesCost | OnceCost
 
 def seconds(cost: AnyCost, size: WorkSize, options: Mapping[str, Any]) -> float:
     """Return the expected seconds of one training on one core."""
-    return cost.epochs(options) * cost.epoch_seconds(size, options)
+    around = cost.once_seconds(size, options) + _OUTCOME * size.nodes * size.classes
+    return around + cost.epochs(options) * cost.epoch_seconds(size, options)
 
 
 def shortened(
@@ -186,6 +207,7 @@ def shortened(
     """
     each, is_hasty = cost.epoch_seconds(size, options), total < HASTE_BELOW
     most = min(HASTE_SECONDS, HASTE_PART * total / trainings) if is_hasty else FIRST_SECONDS
+    most = max(0.0, most - cost.once_seconds(size, options))
     longest = cost.longest(options) if is_hasty else cost.epochs(options)
     if longest * each <= (2.0 * most if is_hasty else most):
         return None

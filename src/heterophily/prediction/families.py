@@ -52,12 +52,12 @@ class Family:
 
 
 _NO_STRUCTURE = {"with_structure": False}
-_MLP = EpochCost(fixed=0.5, node=1.5)
-_GCN = EpochCost(fixed=0.5, node=1.5, edge=0.03)
-_ACM = EpochCost(fixed=1.0, node=4.0, edge=0.035)
-_PLUS = EpochCost(fixed=1.5, node=5.0, edge=0.07)
-_STACK = EpochCost(fixed=8.0, node=12.0, edge=0.07, depth=3)
-_DIRECTED = EpochCost(fixed=12.0, node=18.0, edge=0.14, depth=3)
+_MLP = EpochCost(fixed=0.5, node=0.6)
+_GCN = EpochCost(fixed=0.5, node=0.8, edge=0.01)
+_ACM = EpochCost(fixed=1.0, node=1.4, edge=0.01)
+_PLUS = EpochCost(fixed=1.5, node=2.0, edge=0.02)
+_STACK = EpochCost(fixed=6.0, node=4.5, edge=0.03, depth=3)
+_DIRECTED = EpochCost(fixed=9.0, node=8.0, edge=0.06, depth=3)
 
 MLP = Family("mlp-2", cost=_MLP, kind="own")
 RAW_MLP = Family("mlp-2", {"row_normalize": False}, cost=_MLP, title="mlp-2 on raw X", kind="own")
@@ -77,14 +77,14 @@ LINKX = Family(
     "linkx",
     {},
     portfolios.STRUCTURE,
-    EpochCost(fixed=4.0, node=3.5, edge=0.035),
+    EpochCost(fixed=4.0, node=2.0, edge=0.02),
     kind="structure",
 )
 GLOBAL_STRUCTURE = Family(
     "glognn",
     {"alpha": 0.0, "gamma": 0.0, "delta": 0.0, "hops": 1, "select_by": "validation-accuracy"},
     portfolios.GLOBAL_STRUCTURE,
-    EpochCost(fixed=6.0, node=5.0, edge=0.04),
+    EpochCost(fixed=6.0, node=2.2, edge=0.015),
     title="glognn on A",
     kind="structure",
 )
@@ -92,7 +92,7 @@ GLOBAL_RAW = Family(
     "glognn",
     {"row_normalize": False},
     portfolios.GLOBAL_STRUCTURE,
-    EpochCost(fixed=6.0, node=6.0, edge=0.06),
+    EpochCost(fixed=6.0, node=2.8, edge=0.025),
     title="glognn on A and raw X",
     kind="structure",
 )
@@ -108,15 +108,15 @@ GLOBAL = Family(
         "normalize_structure": True,
     },
     portfolios.GLOBAL_FEATURES,
-    EpochCost(fixed=6.0, node=6.0, edge=0.06),
+    EpochCost(fixed=6.0, node=2.5, edge=0.06),
     title="glognn on X",
     kind="hops",
 )
 PAGERANK = Family(
-    "gprgnn", {}, portfolios.PAGERANK, EpochCost(fixed=5.0, node=4.0, edge=0.05), kind="hops"
+    "gprgnn", {}, portfolios.PAGERANK, EpochCost(fixed=5.0, node=2.5, class_edge=0.013), kind="hops"
 )
 FREQUENCY = Family(
-    "fagcn", {}, portfolios.FREQUENCY, EpochCost(fixed=6.0, node=3.0, edge=0.16), kind="hops"
+    "fagcn", {}, portfolios.FREQUENCY, EpochCost(fixed=6.0, node=3.0, edge=0.12), kind="hops"
 )
 FILTERED = Family(
     "fsgnn", {}, portfolios.FILTERED, EpochCost(fixed=4.0, node=8.0, value=0.2), kind="hops"
@@ -127,7 +127,7 @@ STACK_BATCH = Family(
     "res-sage",
     {"norm": "batch"},
     portfolios.STACKS,
-    EpochCost(fixed=12.0, node=18.0, edge=0.07, depth=3),
+    EpochCost(fixed=9.0, node=7.0, edge=0.03, depth=3),
     title="res-sage, batch norm",
     kind="stack",
 )
@@ -135,7 +135,7 @@ STACK_ACM = Family(
     "res-acm",
     {},
     portfolios.STACKS,
-    EpochCost(fixed=14.0, node=20.0, edge=0.1, depth=3),
+    EpochCost(fixed=10.0, node=9.0, edge=0.05, depth=3),
     kind="stack",
 )
 STACK_GCN = Family("res-gcn", {}, portfolios.STACKS, _STACK, kind="stack")
@@ -143,7 +143,7 @@ ATTENTION = Family(
     "gat-sep",
     {},
     portfolios.STACKS,
-    EpochCost(fixed=12.0, node=22.0, edge=0.9, depth=3, edge_floats=150),
+    EpochCost(fixed=10.0, node=12.0, edge=0.6, depth=3, edge_floats=150),
     kind="stack",
 )
 DIRECTED = tuple(
@@ -175,7 +175,7 @@ CORRECTED = Family(
     "correct-and-smooth",
     {},
     portfolios.CORRECTED,
-    EpochCost(fixed=5.0, node=2.0, edge=0.02),
+    EpochCost(fixed=5.0, node=2.0, value=0.02, hops=200),
     kind="labels",
 )
 
@@ -188,7 +188,7 @@ TYPED = (
         title="typed-trees",
         kind="types",
     ),
-    Family("typed-acm", cost=EpochCost(fixed=6.0, node=10.0, edge=0.1), kind="types"),
+    Family("typed-acm", cost=EpochCost(fixed=6.0, node=6.0, edge=0.06), kind="types"),
 )
 """For graphs whose edges have types."""
 
@@ -211,6 +211,7 @@ EXPECTED: Mapping[str, tuple[Family, ...]] = {
         GCN,
         GLOBAL,
         PAGERANK,
+        PROPAGATION,
         CORRECTED,
         STACK_SAGE,
     ),

@@ -193,6 +193,8 @@ def _check_card(card: dict[str, Any], tensors: Mapping[str, Tensor]) -> None:
 
 def _read(path: Path) -> bytes:
     try:
+        if path.exists() and not path.is_file():
+            raise InputError(f"cannot read {path}: it is not a regular file")
         return path.read_bytes()
     except FileNotFoundError:
         raise InputError(f"{path}: no such file; a model folder has {CARD} and {WEIGHTS}") from None

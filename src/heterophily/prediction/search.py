@@ -16,7 +16,7 @@ from heterophily.prediction.cost import SHORTENED, Speed, WorkSize
 from heterophily.prediction.families import Family
 from heterophily.prediction.members import Member, SplitTrainer, Task
 from heterophily.prediction.proposals import NEAR, Proposals
-from heterophily.prediction.trial import Clock, Trial, leaders, leaders_first
+from heterophily.prediction.trial import Clock, Trial, leader_of, leaders, leaders_first
 from heterophily.training.cores import usable_cores
 
 KEEP = 3
@@ -101,8 +101,8 @@ class Search:
     def run(self, candidates: Mapping[Family, Iterable[Candidate]]) -> list[Trial]:
         """Return the finalists, best first: each trained on every split.
 
-        One training for each worker is done in any case; when the time is up before any candidate
-        was trained on every split, the best of those on the most splits is the only finalist.
+        One training for each worker is done in any case. The leader comes before all others; when
+        the time does not allow to train it on every split, finalists are those on as many as it.
         """
         rungs = self.rungs()
         alive = self._first_rung(Proposals(candidates, margin=self.margin), *rungs[:2])
@@ -115,9 +115,18 @@ class Search:
                 needed = [(trial, split, 0) for split in range(trial.splits, count)]
                 is_best = trial is alive[0]
                 self.train(needed, until=self._end(trial) if is_best else until)
-            most = max((trial.splits for trial in alive), default=0)
-            alive = [trial for trial in alive if trial.splits == most]
+                if alive[0].splits < count and not alive[0].has_diverged:
+                    break
+            alive = self._beside_leader(alive)
         return self._survivors(alive, count=len(alive))
+
+    def _beside_leader(self, trials: Sequence[Trial]) -> list[Trial]:
+        """Return the leader, and the trials on as many splits as it."""
+        usable = [trial for trial in trials if trial.mean > -math.inf]
+        if not usable:
+            return []
+        leader = leader_of(usable, self.margin)
+        return [trial for trial in usable if trial.splits == leader.splits]
 
     def _end(self, trial: Trial) -> float:
         """Return until when the best candidate is trained: on every split, if that is short."""
@@ -148,7 +157,7 @@ class Search:
             alive += trials
             if not is_first_round:
                 self._judge(alive, look, judge)
-            leader = max(alive, key=lambda trial: (trial.splits, trial.mean))
+            leader = leader_of(alive, self.margin)
             for trial in trials:
                 score = leader.mean - trial.behind(leader) if trial.scores else -math.inf
                 proposals.report(
@@ -162,8 +171,7 @@ class Search:
         self._judge(alive, look, judge, until=self._part(SHARES[2]))
         if best < EXACT and self.max_trials is None:
             self.left_out = tuple(f for f in proposals.untried if f.turn_of is None)
-        most = max((trial.splits for trial in alive), default=0)
-        return [trial for trial in alive if trial.splits == most]
+        return self._beside_leader(alive)
 
     def _part(self, share: float) -> float:
         """Return a share of the time, or that after a third of what is left, whichever is later."""
@@ -219,13 +227,18 @@ class Search:
     def _judge(
         self, alive: Sequence[Trial], look: int, judge: int, *, until: float = SHARES[1]
     ) -> None:
-        """Train trials on more splits, best first, unless they are far behind the leader."""
+        """Train trials on more splits, best first, unless they are far behind the leader.
+
+        When there is no time for the leader, there is none for the others.
+        """
         usable = [trial for trial in alive if trial.mean > -math.inf]
         for trial in sorted(usable, key=lambda trial: -trial.mean):
-            leader = max(usable, key=lambda trial: (trial.splits, trial.mean))
+            leader = leader_of(usable, self.margin)
             if trial.behind(leader) <= NEAR + self.noise(look):
                 more = [(trial, split, 0) for split in range(trial.splits, judge)]
                 self.train(more, until=until if trial is not leader else 1.0)
+            if trial is leader and leader.splits < judge and not leader.has_diverged:
+                break
 
     def _has_enough(self, proposals: Proposals, best: float, since: int) -> bool:
         if not self.trials:

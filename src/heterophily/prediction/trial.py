@@ -92,6 +92,17 @@ class Clock:
         return part
 
 
+def leader_of(trials: Iterable[Trial], margin: float) -> Trial:
+    """Return the best trial: that with the best mean of those on the most splits, unless another
+    that was not trained on all of them is ahead by more than ``margin`` on those that it shares."""
+    ordered = sorted(trials, key=lambda trial: (-trial.splits, -trial.mean))
+    best = ordered[0]
+    for trial in ordered[1:]:
+        if trial.mean > -math.inf and best.behind(trial) > margin:
+            best = trial
+    return best
+
+
 def ranked(trials: Iterable[Trial]) -> list[Trial]:
     """Return trials best first; a mean of fewer trainings, more of it chance, comes after."""
     return sorted(trials, key=lambda trial: (-len(trial.scores), -trial.mean))

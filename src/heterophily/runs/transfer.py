@@ -13,6 +13,8 @@ from types import NoneType
 from typing import Any, NamedTuple
 
 from heterophily.data.atomic import atomic_path
+from heterophily.data.toml_file import read_text
+from heterophily.data.wording import count
 from heterophily.errors import InputError, lookup
 from heterophily.runs.record import Outcome, Record, canonical, digest
 from heterophily.runs.stores.base import Store, StoreError
@@ -78,7 +80,7 @@ def _read_json(path: Path) -> list[tuple[Record, str | None]]:
     def refuse(word: str) -> None:
         raise InputError(f"{word} is no number of JSON")
 
-    content = json.loads(path.read_text("utf-8"), parse_constant=refuse)
+    content = json.loads(read_text(path, most=2**32), parse_constant=refuse)
     if not isinstance(content, list):
         raise InputError("a list of runs is expected")
     found = []
@@ -202,8 +204,8 @@ def merge_records(target: Store, records: Iterable[Record], *, where: str | Path
                 "versions on the same kind of processor; nothing was merged"
             )
     remarks = tuple(
-        f"{count} run(s) have other answers there ({changes}); those here stay"
-        for changes, count in differing.items()
+        f"{count(number, 'run')}: the answer there is another ({changes}); the one here stays"
+        for changes, number in differing.items()
     )
     return Merged(target.add_all(arriving), known, remarks)
 

@@ -16,6 +16,7 @@ from heterophily.data.catalog import DATASETS, find
 from heterophily.data.graph import Graph
 from heterophily.data.source import open_graph
 from heterophily.data.splits import random_splits
+from heterophily.data.wording import count
 from heterophily.evaluation.split_rules import SPLIT_RULES
 from heterophily.models.catalog import MODELS
 from heterophily.paper.printed import SAME_MODEL
@@ -110,11 +111,11 @@ class RunClock:
             if graph not in DATASETS or find(graph, self.data_folder)[0] == "to download":
                 return
             opener = partial(open_graph, graph, data_folder=self.data_folder, offline=True)
-        count = sum(map(len, wanted.values()))
-        if not count:
+        number = sum(map(len, wanted.values()))
+        if not number:
             return
         if self.notice is not None:
-            self.notice(f"measuring {count} model(s) on {graph} for a few epochs")
+            self.notice(f"measuring {count(number, 'model')} on {graph} for a few epochs")
         opened = opener()
         for engine, names in wanted.items():
             for model, seconds in seconds_per_epoch(names, opened, engine).items():
@@ -174,11 +175,11 @@ def run_seconds(counts: Mapping[tuple[str, str, str], int], clock: RunClock) -> 
     for dataset, models in by_dataset.items():
         clock.measure(models, dataset)
     seconds = 0.0
-    for (model, dataset, splits), count in counts.items():
+    for (model, dataset, splits), runs in counts.items():
         each = clock.seconds_per_run(model, dataset, splits)
         if each is None:
             return None
-        seconds += count * each
+        seconds += runs * each
     return seconds
 
 

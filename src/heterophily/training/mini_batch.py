@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from heterophily.data.splits import Split
+from heterophily.learning.progress import Progress
 from heterophily.learning.result import FitResult, History, Status
 from heterophily.learning.seeding import replica_seed, reproducible
 from heterophily.training.checkpoint import Checkpoint
@@ -121,7 +122,7 @@ def fit_batches(
     checkpoint: str | Path | None = None,
     team: Team | None = None,
     stop: Event | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> FitResult:
     """Train a fresh model by mini-batches and report its best epoch.
 

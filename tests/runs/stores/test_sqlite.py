@@ -124,6 +124,16 @@ def test_flipped_bits_are_never_a_silent_wrong_value(tmp_path: Path) -> None:
     assert outcomes["refused"] > 80
 
 
+def test_a_name_is_never_an_address_of_sqlite(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    name = "file:runs.sqlite?mode=memory"
+    with SqliteStore(name) as store, SqliteStore(tmp_path / name) as other:
+        store.add(some_record(1))
+        assert len(other) == 1  # as a worker process sees it
+
+
 def test_an_empty_file_is_a_new_store(tmp_path: Path) -> None:
     path = tmp_path / "runs.sqlite"
     path.touch()

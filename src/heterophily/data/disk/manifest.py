@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from heterophily.data.atomic import write_text
+from heterophily.data.toml_file import read_text
 from heterophily.errors import InputError
 
 FORMAT, VERSION, MANIFEST = "heterophily-disk", 1, "manifest.json"
@@ -109,14 +110,14 @@ def read_manifest(folder: Path) -> Manifest:
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder; a graph on disk is a folder")
     try:
-        if path.stat().st_size > _LARGEST_MANIFEST:
-            raise InputError(f"{path} is too large for a manifest")
-        values = json.loads(path.read_text("utf-8"))
+        values = json.loads(read_text(path, most=_LARGEST_MANIFEST))
     except FileNotFoundError:
         raise InputError(
             f"{folder} has no {MANIFEST}: it is no graph on disk, or its conversion was not "
             "finished; run the same convert command again"
         ) from None
+    except InputError:
+        raise
     except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"{path} cannot be read: {error}") from None
     try:

@@ -17,12 +17,12 @@ from heterophily.native.node_sums import NodeBlock, NodeSums, count_consistent, 
 
 T = TypeVar("T")
 
-Jobs = Callable[[], Iterator[Callable[[], NodeBlock]]]
+BlockJobs = Callable[[], Iterator[Callable[[], NodeBlock]]]
 """Gives the blocks of a graph as calls, each to be made in any thread, as often as asked."""
 
 
 def collect_blocks(
-    jobs: Jobs,
+    jobs: BlockJobs,
     *,
     name: str,
     is_directed: bool,

@@ -19,7 +19,7 @@ NINE = (
 SIX = ("cornell", "wisconsin", "texas", "chameleon", "film", "squirrel")
 TRAINED = ("graphs", "models", "repeats", "seed", "splits", "preset", "engine", "max_epochs")
 
-Record = dict[str, Any]
+FigureRecord = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,15 +62,15 @@ class Figure:
     module: str = ""
     variant: str = ""
 
-    def collect(self, request: Request) -> Record:
+    def collect(self, request: Request) -> FigureRecord:
         """Compute the data of the figure; trains what is missing."""
         return self._call("collect")(request)  # type: ignore[no-any-return]
 
-    def draw(self, data: Record) -> Drawing:
+    def draw(self, data: FigureRecord) -> Drawing:
         """Draw the data."""
         return self._call("draw")(data)  # type: ignore[no-any-return]
 
-    def alternative(self, data: Record) -> str:
+    def alternative(self, data: FigureRecord) -> str:
         """Say in words what the picture shows."""
         return self._call("alternative")(data)  # type: ignore[no-any-return]
 

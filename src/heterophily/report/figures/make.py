@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from heterophily.data.atomic import write_text
-from heterophily.data.wording import safe_name
+from heterophily.data.toml_file import read_text
+from heterophily.data.wording import count, safe_name
 from heterophily.errors import InputError, lookup
 from heterophily.evaluation.split_rules import rule_of
 from heterophily.report.figures.catalog import FIGURES, Figure
@@ -47,7 +48,7 @@ def make_figure(name: str, request: Request, *, out: Path) -> Made:
     )
     if len(request.graphs) > figure.most_graphs:
         raise InputError(
-            f"{name} draws at most {figure.most_graphs} graph(s), got {len(request.graphs)}"
+            f"{name} draws at most {count(figure.most_graphs, 'graph')}, got {len(request.graphs)}"
         )
     if out.exists() and not out.is_dir():
         raise InputError(f"--out {out}: it is a file; name a folder")
@@ -90,7 +91,7 @@ def _record(name: str, figure: Figure, request: Request, path: Path) -> dict[str
 def read_record(path: Path) -> dict[str, Any] | None:
     """Return the record in a file, or None if there is none; another file is refused."""
     try:
-        content = json.loads(path.read_text("utf-8"))
+        content = json.loads(read_text(path, most=2**32))
     except FileNotFoundError:
         return None
     except (ValueError, OSError) as error:
@@ -106,7 +107,8 @@ def _note(figure: Figure, record: dict[str, Any], path: Path) -> str:
     words = [f"Drawn from {path.name}"]
     if runs:
         engines = " and ".join(sorted({run["engine"] for run in runs}))
-        words.append(f"{len(runs)} run(s), {rule_of(asked['splits'])} splits, seed {asked['seed']}")
+        splits = f"{rule_of(asked['splits'])} splits, seed {asked['seed']}"
+        words.append(f"{count(len(runs), 'run')}, {splits}")
         preset = asked["preset"]
         words.append("default settings" if preset is None else f"{preset} settings, else defaults")
         words.append(f"{engines} engine")

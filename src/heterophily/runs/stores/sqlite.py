@@ -90,8 +90,11 @@ class SqliteStore(Store):
             self._base = reading(self.path)
             return
         with self._guarded():
-            self._base = sqlite3.connect(
-                self.path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
+            self._base = sqlite3.connect(  # absolute: file:a.sqlite?mode=memory is a name here
+                self.path.absolute(),
+                timeout=BUSY_SECONDS,
+                isolation_level=None,
+                check_same_thread=False,
             )
             patiently(self._base, "PRAGMA journal_mode=WAL")
             self._base.execute("PRAGMA synchronous=FULL")
