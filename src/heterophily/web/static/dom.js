@@ -46,6 +46,6 @@ export function bar(share, attributes = {}) {
 
 // "H_agg^M" with its lower and upper part set as such.
 export function symbol(text) {
-  const [, base, lower, upper, rest] = /^([^_^]*)(?:_([a-z]+))?(?:\^(\w+))?(.*)$/.exec(text);
+  const [, base, lower, upper, rest] = /^([^_^]*)(?:_([A-Za-z0-9]+))?(?:\^(\w+))?(.*)$/.exec(text);
   return h("span", { class: "dim" }, base, lower && h("sub", {}, lower), upper && h("sup", {}, upper), rest);
 }

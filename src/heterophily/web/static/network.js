@@ -113,10 +113,12 @@ export class Network {
     };
     const across = (0.42 * canvas.width) / reach("x"), up = (0.42 * canvas.height) / reach("y");
     const [scaleX, scaleY] = [Math.min(across, 1.7 * up), Math.min(up, 1.7 * across)];
-    const inside = (value, most) => Math.min(Math.max(value, 6 * ratio), most - 6 * ratio);
-    const at = (place) => [
-      inside(canvas.width / 2 + place.x * scaleX, canvas.width), inside(canvas.height / 2 + place.y * scaleY, canvas.height),
-    ];
+    const inside = (offset, half) => { // those that fly far come nearer to the frame, the farther the nearer
+      const share = Math.abs(offset) / half;
+      const kept = share < 0.84 ? share : 0.84 + 0.13 * (1 - Math.exp((0.84 - share) / 0.4));
+      return half * (1 + Math.sign(offset) * kept);
+    };
+    const at = (place) => [inside(place.x * scaleX, canvas.width / 2), inside(place.y * scaleY, canvas.height / 2)];
     const grey = getComputedStyle(canvas).color;
     pen.lineWidth = ratio * 0.8;
     for (const [a, b] of this.edges) {
