@@ -116,8 +116,9 @@ def test_list_names_every_table_with_its_runs(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(RunClock, "measure", lambda *_: None)
     monkeypatch.setattr(RunClock, "seconds_per_run", lambda *_: 0.001)
-    result = runner.invoke(app, ["list"])
+    result = runner.invoke(app, ["list", "--time"])
     assert result.exit_code == 0, result.output
+    assert "time, " in result.stdout.splitlines()[0]
     rows = {line.split()[0]: line.split() for line in result.stdout.splitlines() if line.strip()}
     assert rows["ablation"][1:7] == ["14", "models", "x", "9", "datasets", "1,260"]
     assert rows["w-mix"][6] == "360"
@@ -135,6 +136,28 @@ def test_list_names_every_table_with_its_runs(
     searched = json.loads(runner.invoke(app, ["list", "--protocol", "validated", "--json"]).stdout)
     runs = {row["name"]: row.get("runs") for row in searched["studies"]}
     assert runs["w-mix"] == 4 * 9 * 270 * 10
+    assert not list(tmp_path.iterdir())
+
+
+def test_list_measures_nothing_unless_it_is_asked_for_the_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from heterophily.studies import cost
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("a list opened a graph or trained a model")
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(cost.RunClock, "measure", refuse)
+    monkeypatch.setattr(cost.RunClock, "seconds_per_run", refuse)
+    result = runner.invoke(app, ["list"])
+    assert result.exit_code == 0, result.output
+    rows = {line.split()[0]: line.split() for line in result.stdout.splitlines() if line.strip()}
+    assert rows["name"] == ["name", "size", "trainings", "what"]
+    assert rows["ablation"][6] == "1,260"
+    assert rows["synthetic-metrics"][8] == "8,400"
+    assert "regular: heterophily paper figure regular" in result.stdout
+    assert isinstance(runner.invoke(app, ["list", "--time"]).exception, AssertionError)
     assert not list(tmp_path.iterdir())
 
 

@@ -111,7 +111,7 @@ def test_what_is_no_table_is_refused_in_one_sentence() -> None:
         read_tables([(1, 2)])
     with pytest.raises(InputError, match=r"nodes is of type builtins\.int"):
         read_tables(EDGES, 3)
-    with pytest.raises(InputError, match="edges has no rows"):
+    with pytest.raises(InputError, match="edges has no rows; export the table again"):
         read_tables(EDGES[:0])
     with pytest.raises(InputError, match="nodes, row 2, column 'id': node id 'a' was already on"):
         read_tables(EDGES, NODES.set_column(0, "id", pa.array(["a", "a", "c", "d"])))

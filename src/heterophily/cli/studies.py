@@ -44,12 +44,15 @@ def list_studies(
     data_folder: sources.DataFolder = None,
     workers: Workers = None,
     engine: Engine = "auto",
+    time: Annotated[
+        bool, typer.Option("--time", help="Also the expected time; measures some epochs.")
+    ] = False,
     json: sources.Json = False,
 ) -> None:
-    """List tables and figures: number of runs and the expected time on this machine.
+    """List the tables and figures of the paper, with the number of trainings of each.
 
-    The time of one epoch is measured once on each dataset (or read from finished runs), with the
-    engine that is asked for.
+    --time adds the expected time on this machine. It takes a minute or two at the first call:
+    a few epochs are trained on each dataset, with the engine that is asked for.
     """
     from heterophily.errors import lookup
     from heterophily.report.live import duration
@@ -58,7 +61,8 @@ def list_studies(
 
     if protocol is not None:
         lookup(PROTOCOLS, "protocol", protocol)
-    clock, count = _clock(store, data_folder, engine), _count(workers)
+    clock = _clock(store, data_folder, engine) if time else None
+    count = _count(workers)
     found = []
     for study in studies().values():
         facts: dict[str, Any] = {"name": study.name, "place": study.place, "title": study.title}
@@ -73,18 +77,27 @@ def list_studies(
     rows = []
     for facts in found:
         seconds = facts.get("seconds")
-        time = facts.get("note", "data not here") if seconds is None else duration(seconds)
+        expected = facts.get("note", "data not here") if seconds is None else duration(seconds)
         runs = f"{facts['runs']:,}" if "runs" in facts else "-"
-        rows.append([facts["name"], facts["size"], runs, time, facts["title"]])
-    print(plain(["name", "size", "runs", f"time, {numbered(count, 'worker')}", "what"], rows))
-    print(
-        f"\nProtocol {protocol or 'as declared'}, engine {engine}. Run one: heterophily paper "
-        "table NAME (--dry-run says more), heterophily paper figure NAME, heterophily paper metrics"
-    )
+        times = [expected] if time else []
+        rows.append([facts["name"], facts["size"], runs, *times, facts["title"]])
+    heading = [f"time, {numbered(count, 'worker')}"] if time else []
+    print(plain(["name", "size", "trainings", *heading, "what"], rows))
+    told = f", engine {engine}" if time else "; --time adds how long they take on this machine"
+    print(f"\nHyper-parameters: {protocol or 'as each study declares'}{told}.")
+    print("Train and show one: heterophily paper table NAME (--dry-run: count what is missing)")
+    for facts in found:
+        if facts["command"] != f"heterophily paper table {facts['name']}":
+            print(f"{facts['name']}: {facts['command']}")
 
 
-def _size_and_cost(study: Study, clock: RunClock, protocol: str, workers: int) -> dict[str, Any]:
-    """Return size, runs and seconds of a study; a note where there is nothing to train."""
+def _size_and_cost(
+    study: Study, clock: RunClock | None, protocol: str, workers: int
+) -> dict[str, Any]:
+    """Return size, runs and seconds of a study; a note where there is nothing to train.
+
+    Without a clock no seconds are given.
+    """
     from heterophily.errors import InputError
     from heterophily.studies.cost import study_cost
     from heterophily.studies.synthetic_studies import declared, synthetic_cost

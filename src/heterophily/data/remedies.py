@@ -24,7 +24,8 @@ COMMAND_WORDS: Words = {
     "name-ends": "say which columns are the ends of an edge with source= and target= "
     "(--source, --target)",
     "name-id": "say which is the id of the nodes with node_id= (--id)",
-    "name-label": "name the label column with --label, or pass labels=",
+    "name-label": "name the label column with --label (a .disk folder or .npz file: convert the "
+    "tables again with --label), or pass labels=",
     "or-add-unknown": ", or pass unknown_ends='add' (--unknown-ends add)",
     "or-choose-unknown": ", or choose what becomes of such edges with unknown_ends= "
     "(--unknown-ends add or drop)",

@@ -43,7 +43,10 @@ _REPEATS = 10
 
 @dataclass(frozen=True)
 class Cost:
-    """Number of runs, and the seconds one worker needs for them (None: a dataset is not here)."""
+    """Number of runs, and the seconds one worker needs for them.
+
+    None: a dataset is not here, or nobody asked.
+    """
 
     runs: int
     seconds: float | None
@@ -146,13 +149,13 @@ def seconds_per_epoch(models: Sequence[str], graph: Graph, engine: str) -> dict[
 
 def study_cost(
     study: Study,
-    clock: RunClock,
+    clock: RunClock | None,
     *,
     protocol: str = "published",
     space: str | Path = "paper",
     repeats: int | None = None,
 ) -> Cost:
-    """Return runs and time of a study on one worker."""
+    """Return runs and time of a study on one worker; without a clock the runs alone."""
     counts: dict[tuple[str, str, str], int] = defaultdict(int)
     for cell in study.cells:
         settings, _ = cell_settings(study, cell, protocol, space)
@@ -164,7 +167,8 @@ def study_cost(
                 compared = min(each, LISTS[str(space)][1](cell.dataset))
             runs = len(settings) * compared + each - compared
             counts[cell.row.model, cell.dataset, printed_for] += runs
-    return Cost(sum(counts.values()), run_seconds(counts, clock))
+    seconds = None if clock is None else run_seconds(counts, clock)
+    return Cost(sum(counts.values()), seconds)
 
 
 def run_seconds(counts: Mapping[tuple[str, str, str], int], clock: RunClock) -> float | None:

@@ -9,7 +9,7 @@ from typing import Any
 import narwhals as nw
 import pyarrow as pa
 
-from heterophily.data.tables.table import HEAD, check_columns
+from heterophily.data.tables.table import HEAD, WITHOUT_ROWS, check_columns
 from heterophily.data.tables.typed import TypedTable
 from heterophily.data.wording import short
 from heterophily.errors import InputError
@@ -37,7 +37,7 @@ class FrameTable(TypedTable):
         self.has_header = any(isinstance(name, str) for name in self._frame.columns)
         check_columns(self)
         if len(self._frame) == 0:
-            raise InputError(f"{role} has no rows")
+            raise InputError(f"{role} has no rows; {WITHOUT_ROWS}")
 
     def first_rows(self) -> dict[str, Any]:
         """Return the first rows of all columns."""

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.json as pa_json
 
 from heterophily.data.memory import need
-from heterophily.data.tables.table import HEAD
+from heterophily.data.tables.table import HEAD, WITHOUT_ROWS
 from heterophily.data.tables.typed import TypedTable
 from heterophily.errors import InputError
 
@@ -27,7 +27,7 @@ class JsonTable(TypedTable):
         self.path, self.has_header, self.remarks = path, True, list[str]()
         self.columns: list[str] = list(self._rows.column_names)
         if self._rows.num_rows == 0 or not self.columns:
-            raise InputError(f"{path.name} has no rows")
+            raise InputError(f"{path.name} has no rows; {WITHOUT_ROWS}")
 
     @cached_property
     def _rows(self) -> Any:

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 from heterophily.data.memory import need, refuse_bomb
 from heterophily.data.tables.seal import is_intact, names_fit
-from heterophily.data.tables.table import HEAD, check_columns
+from heterophily.data.tables.table import HEAD, WITHOUT_ROWS, check_columns
 from heterophily.data.tables.typed import TypedTable
 from heterophily.errors import InputError
 
@@ -35,7 +35,7 @@ class ParquetTable(TypedTable):
             raise InputError(f"{path.name} {_CHANGED}")
         check_columns(self)
         if self._file.metadata.num_rows == 0:
-            raise InputError(f"{path.name} has columns but no rows")
+            raise InputError(f"{path.name} has columns but no rows; {WITHOUT_ROWS}")
 
     def first_rows(self) -> dict[str, Any]:
         """Return the first rows of all columns; none where they cannot be read."""

@@ -132,6 +132,10 @@ def suffix_of(path: Path) -> str:
     return max(found, key=len)
 
 
+WITHOUT_ROWS = "export the table again, with at least one row"
+"""What to do about an empty table: a graph needs nodes and edges."""
+
+
 def check_columns(table: Table) -> None:
     """Refuse a header that names two columns alike."""
     seen: set[str] = set()

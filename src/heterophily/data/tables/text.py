@@ -41,7 +41,7 @@ from heterophily.data.tables.spelling import (
     integers_if_canonical,
     is_unusual,
 )
-from heterophily.data.tables.table import DELIMITERS, Head, check_columns, suffix_of
+from heterophily.data.tables.table import DELIMITERS, WITHOUT_ROWS, Head, check_columns, suffix_of
 from heterophily.data.wording import count
 from heterophily.errors import InputError
 
@@ -161,7 +161,7 @@ class TextTable:
                 break
             start, line = end, line + 1
         else:
-            raise InputError(f"{self.path.name} has no rows; it holds nothing but empty lines")
+            raise InputError(f"{self.path.name} has nothing but empty lines; {WITHOUT_ROWS}")
         if comments:
             count = "1 line" if comments == 1 else f"{comments} lines"
             self.remarks.append(f"{self.path.name}: {count} starting with {mark!r} skipped")
@@ -292,7 +292,7 @@ class TextTable:
             types |= dict.fromkeys(ids, pa.string())
         table = self._parse([*ids, *numbers, *words, *cells], types, advice)
         if table is None or table.num_rows == 0:
-            raise InputError(f"{self.path.name} has a header but no rows")
+            raise InputError(f"{self.path.name} has a header but no rows; {WITHOUT_ROWS}")
         found = {name: table.column(name) for name in table.column_names}
         del table
         pa.default_memory_pool().release_unused()  # what the parser no longer needs
