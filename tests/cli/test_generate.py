@@ -34,6 +34,7 @@ def run():
 def test_the_file_holds_the_asked_graph(run, tmp_path, kind: str) -> None:
     out = tmp_path / "made.npz"
     text = run(out, "--kind", kind, "--homophily", "0.3", "--nodes", "50", "--degree", "6")
+    assert "nodes per class  50, 50, 50, 50, 50" in text
     graph = read_npz(out)
     assert graph.is_directed == (kind == "regular")
     assert (graph.num_nodes, graph.num_classes, graph.num_features) == (250, 5, 16)

@@ -244,7 +244,7 @@ def test_unsigned_ids_beyond_the_signed_range_in_parquet(tmp_path: Path) -> None
 BAD_EDGES = {
     "": r"edges\.csv is empty",
     "\n\n": r"edges\.csv has nothing but empty lines; export the table again",
-    "source,target\n": r"edges\.csv has a header but no rows; export the table again, with at least one row",
+    "source,target\n": r"has a header but no rows; export the table again, with at least one row",
     "source\na\n": r"one column 'source'; an edge table needs two id columns",
     "source,target\na,b\nb,c,d\n": r"line 3 \(data row 2\): 3 cells, expected 2",
     "source,target\na,b\n\nb\n": r"line 4 \(data row 2\): 1 cells, expected 2",

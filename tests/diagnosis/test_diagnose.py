@@ -145,7 +145,9 @@ def test_next_command_names_the_graph_as_the_shell_or_python_knows_it() -> None:
 
 
 def test_no_labels_and_one_class_are_refused_in_one_sentence() -> None:
-    with pytest.raises(InputError, match=r"no labelled node.* \.disk .*convert the tables again with --label"):
+    with pytest.raises(
+        InputError, match=r"no labelled node.* \.disk .*convert the tables again with --label"
+    ):
         diagnose(blobs(labels=None, class_names=None))
     with pytest.raises(InputError, match="of one class \\('0'\\)"):
         diagnose(blobs(labels=np.zeros(120, int), class_names=None))

@@ -31,7 +31,11 @@ def test_many_nodes_and_splits_need_no_interval_and_a_single_split_does():
     ("difference", "bounds", "words"),
     [
         (0.05, (0.01, 0.09), "better than trees: +5.0 points, 95 % interval +1.0 to +9.0"),
-        (0.003, (-0.011, 0.017), "not better than trees: +0.3 points, 95 % interval -1.1 to +1.7"),
+        (
+            0.003,
+            (-0.011, 0.017),
+            "not clearly better than trees: +0.3 points, 95 % interval -1.1 to +1.7",
+        ),
         (-0.05, (-0.09, -0.01), "worse than trees: -5.0 points, 95 % interval -9.0 to -1.0"),
     ],
 )

@@ -143,8 +143,8 @@ def _print(result: Comparison, *, is_tuned: bool) -> None:
     print()
     print(plain(*paired_rows(result.tests)))
     print(
-        "\np: corrected resampled t-test on equal splits (Nadeau and Bengio), then Holm's "
-        "correction for the number of pairs"
+        "\np: t-test over the splits, corrected for their overlap (Nadeau and Bengio); p (Holm): "
+        "corrected for the number of pairs too, below 0.05 is a clear difference"
     )
     same = ", ".join(result.rivals)
     for sentence in comparison_sentences(result):

@@ -209,6 +209,8 @@ def _sizes(text: str, classes: int) -> list[int]:
 
 
 def _print(graph: Graph, written: list[Path], as_json: bool) -> None:
+    import numpy as np
+
     from heterophily.metrics.catalog import METRICS, compute_metrics
 
     named = [name for name, metric in METRICS.items() if metric.needs == "labels"]
@@ -220,6 +222,8 @@ def _print(graph: Graph, written: list[Path], as_json: bool) -> None:
         print(json.dumps(data))
         return
     print(graph.report)
+    sizes = np.bincount(graph.labels, minlength=graph.num_classes)
+    print(f"  nodes per class  {', '.join(f'{size:,}' for size in sizes)}")
     for name in ("edge_homophily", "aggregation_homophily"):
         value = measured[name]
         print(f"  {name.replace('_', ' ')}  {'undefined' if value is None else f'{value:.4f}'}")

@@ -93,7 +93,7 @@ def list_runs(
 
         print(json_module.dumps(shown, indent=1))
         return
-    header = ["key", "model", "graph", "splits", "index", "test", "validation", "epochs", "s"]
+    header = ["key", "model", "graph", "splits", "index", "test", "validation", "epochs", "seconds"]
     rows = [
         [
             row["key"][:12],

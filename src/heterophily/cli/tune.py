@@ -12,6 +12,7 @@ from heterophily.cli import panels, sources
 from heterophily.cli.runs import Engine, ExecutorOption, Seed, StoreOption, Workers
 from heterophily.cli.train import PresetSplits, ScoreOption
 from heterophily.data.source import GraphSource
+from heterophily.data.wording import count
 from heterophily.errors import InputError
 
 if TYPE_CHECKING:
@@ -144,7 +145,7 @@ def _why(result: TuneResult) -> str:
     return (
         f"best of {len(result.trials)} settings ({result.search}) by mean validation "
         f"{SCORE_TITLES[result.score]} over "
-        f"{len(result.best.validation)} {result.splits} splits: {result.best.mean:.4f}"
+        f"{count(len(result.best.validation), f'{result.splits} split')}: {result.best.mean:.4f}"
     )
 
 
@@ -161,7 +162,7 @@ def _print(result: TuneResult, path: Path) -> None:
     for found in result.baselines:
         print(f"  {against_text(found)}")
     if stopped:
-        print(f"  {stopped} settings were far behind the best on three splits and ended early")
+        print(f"  {count(stopped, 'setting')} far behind the best on three splits: ended early")
     print(f"wrote {path}")
     for remark in result.remarks:
         print(f"note: {remark}", file=sys.stderr)

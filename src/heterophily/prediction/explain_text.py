@@ -44,8 +44,9 @@ def _channels(found: Explanation) -> list[str]:
             else "the label would stay: no single part decides"
         )
         lines.append(
-            f"What decided: {_named(decisive)}. Without it {end} (lead {decisive.margin:+.2f} "
-            f"with it, {decisive.margin_without:+.2f} without)."
+            f"What decided: {_named(decisive)}. Without it {end}. Lead of {found.predicted} over "
+            f"the next class, in logits: {decisive.margin:+.2f} with it, "
+            f"{decisive.margin_without:+.2f} without."
         )
     else:
         lines.append(

@@ -68,10 +68,10 @@ def interval_text(interval: Interval) -> str:
 def against_text(found: Against, model: str = "") -> str:
     """Say whether a model is better than a baseline, by how many points, with the interval.
 
-    >>> trees = Against("trees", "gradient-boosted trees", "accuracy", None, 0.003,
+    >>> trees = Against("trees", "trees", "accuracy", None, 0.003,
     ...                 Interval(-0.011, 0.017), 10, 10)
     >>> against_text(trees)
-    'not better than gradient-boosted trees: +0.3 points, 95 % interval -1.1 to +1.7 (10 splits)'
+    'not clearly better than trees: +0.3 points, 95 % interval -1.1 to +1.7 (10 splits)'
     """
     subject = f"{model} is " if model else ""
     if found.absence:
@@ -87,7 +87,7 @@ def against_text(found: Against, model: str = "") -> str:
     points = f"{100 * found.difference:+.1f} points"
     if found.interval is None:
         return f"{subject}compared with {title}: {points}, no interval ({splits})"
-    verdict = "better than" if found.is_better else "not better than"
+    verdict = "better than" if found.is_better else "not clearly better than"
     if found.interval.high < 0:
         verdict = "worse than"
     low, high = 100 * found.interval.low, 100 * found.interval.high
@@ -148,10 +148,9 @@ def comparison_rows(found: Comparison) -> tuple[list[str], list[list[str]]]:
 
 def comparison_sentences(found: Comparison) -> list[str]:
     """Say how the best model stands against each baseline."""
-    return [
-        f"{_capital(against_text(base, found.best.row))}."
-        for base in found.baselines.get(found.best.row, ())
-    ]
+    model = found.best.row
+    texts = [against_text(base, model) for base in found.baselines.get(model, ())]
+    return [f"{text if text.startswith(model) else _capital(text)}." for text in texts]
 
 
 def _percent(value: ScoreValue) -> str:

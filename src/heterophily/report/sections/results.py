@@ -175,7 +175,8 @@ def _tests(tests: list[dict[str, Any]]) -> str:
     ]
     return (
         table(header, cells, is_sorted=True)
-        + "<p class='dim small'>p: corrected resampled t-test on equal splits (Nadeau and Bengio); "
+        + "<p class='dim small'>p: t-test over the splits, corrected for their overlap "
+        "(Nadeau and Bengio); "
         "p (Holm): after Holm's correction for the number of pairs, 0.05 decides; p (signed rank): "
         "Wilcoxon's test.</p>"
     )

@@ -168,7 +168,7 @@ function outcome(result) {
             [test.p_value, test.corrected].map((p) => h("td", { class: "number" }, p === null ? "–" : p.toFixed(4))),
             h("td", { class: "dim" }, test.is_significant ? "clear difference" : "no clear difference"));
         })))),
-      h("p", { class: "dim small" }, "Corrected resampled t-test on equal splits (Nadeau and Bengio), then Holm's correction for the number of pairs.")),
+      h("p", { class: "dim small" }, "t-test over the splits, corrected for their overlap (Nadeau and Bengio), then for the number of pairs (Holm).")),
     result.remarks.map((remark) => h("p", { class: "alert" }, remark)),
   ];
 }
