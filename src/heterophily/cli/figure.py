@@ -27,7 +27,7 @@ QUICK: dict[str, Any] = {"search": "small", "max_epochs": 500}
 QUICK_LEVELS, QUICK_GRAPHS = 7, 3
 DIGITS_NODES = 170  # the embedded digits have 174 or more images of each; no image twice
 
-Base = Annotated[
+BaseOption = Annotated[
     str | None,
     typer.Option(help="Where features come from: a dataset or digits.", show_default="cora"),
 ]
@@ -39,7 +39,7 @@ Graphs = Annotated[int | None, typer.Option(help="Graphs of each level.", show_d
 Quick = Annotated[
     bool, typer.Option("--quick", help="7 levels, 3 graphs, small search, digits: minutes.")
 ]
-Search = Annotated[
+SearchOption = Annotated[
     str | None, typer.Option(help="paper (its search range) or small (up to 4 settings).")
 ]
 GeneratorName = Annotated[
@@ -62,11 +62,11 @@ Out = Annotated[Path, typer.Option(help="Folder for pictures and their data.")]
 
 @app.command("synthetic-metrics")
 def synthetic_metrics(
-    base: Base = None,
+    base: BaseOption = None,
     levels: Levels = None,
     graphs: Graphs = None,
     quick: Quick = False,
-    search: Search = None,
+    search: SearchOption = None,
     generator: GeneratorName = "edge-homophily",
     nodes: Nodes = None,
     max_epochs: MaxEpochs = None,
@@ -122,7 +122,7 @@ def synthetic_models(
     levels: Levels = None,
     graphs: Graphs = None,
     quick: Quick = False,
-    search: Search = None,
+    search: SearchOption = None,
     generator: GeneratorName = "edge-homophily",
     nodes: Nodes = None,
     max_epochs: MaxEpochs = None,
@@ -190,11 +190,11 @@ def synthetic_models(
 
 @app.command("regular")
 def regular(
-    base: Base = None,
+    base: BaseOption = None,
     levels: Levels = None,
     graphs: Graphs = None,
     quick: Quick = False,
-    search: Search = None,
+    search: SearchOption = None,
     nodes: Nodes = None,
     max_epochs: MaxEpochs = None,
     engine: Engine = "auto",

@@ -66,13 +66,13 @@ Engine = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print data instead of text.")]
-Model = Annotated[str | None, typer.Option(help="Only this model.")]
+ModelFilter = Annotated[str | None, typer.Option(help="Only this model.")]
 GraphName = Annotated[str | None, typer.Option(help="Only this graph.")]
 
 
 @app.command("list")
 def list_runs(
-    model: Model = None,
+    model: ModelFilter = None,
     graph: GraphName = None,
     limit: Annotated[int, typer.Option(min=1, help="Show at most so many.")] = 50,
     store: StoreOption = None,
@@ -133,7 +133,7 @@ def show(
 @app.command("export")
 def export(
     out: Annotated[Path, typer.Argument(help="A .csv, .parquet or .json file.")],
-    model: Model = None,
+    model: ModelFilter = None,
     graph: GraphName = None,
     store: StoreOption = None,
 ) -> None:

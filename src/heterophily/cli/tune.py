@@ -25,7 +25,7 @@ SpaceOption = Annotated[
     str,
     typer.Option("--space", help="paper, default, or a .toml file.", rich_help_panel=panels.SEARCH),
 ]
-Search = Annotated[
+SearchOption = Annotated[
     str,
     typer.Option(
         help="grid (all of it) or adaptive (Optuna proposes).", rich_help_panel=panels.SEARCH
@@ -59,7 +59,7 @@ def tune(
     model: ModelArgument,
     graph: GraphSource,
     space: SpaceOption = "default",
-    search: Search = "grid",
+    search: SearchOption = "grid",
     trials: Trials = None,
     minutes: Minutes = None,
     score: ScoreOption = "auto",

@@ -16,7 +16,7 @@ from heterophily.layers.inputs import GraphInputs
 from heterophily.models.baseline import BaselineOptions, Card, check_share
 from heterophily.models.options import check_choice, check_count
 
-Start = Literal["ppr", "nppr", "sgc", "random"]
+InitialWeights = Literal["ppr", "nppr", "sgc", "random"]
 
 
 def _ppr(alpha: float, hops: int) -> Tensor:
@@ -68,7 +68,7 @@ class GprgnnOptions(BaselineOptions):
     depth: int = 2
     hops: int = 10
     alpha: float = 0.1
-    start: Start = "ppr"
+    start: InitialWeights = "ppr"
     propagation_dropout: float | None = None
 
     def __post_init__(self) -> None:

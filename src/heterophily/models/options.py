@@ -18,7 +18,7 @@ from heterophily.layers.scalar_mixer import ScalarMixer
 from heterophily.layers.sum_mixer import SumMixer
 
 MixerName = Literal["adaptive", "scalar", "sum"]
-Residual = Literal["none", "every-layer", "once"]
+ResidualRule = Literal["none", "every-layer", "once"]
 
 
 def check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
@@ -173,7 +173,7 @@ class StackOptions(ChannelOptions):
     """
 
     depth: int = 2
-    residual: Residual = "none"
+    residual: ResidualRule = "none"
     residual_bias: bool = False
 
     def __post_init__(self) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from heterophily.paper.published_tables import published_table
 from heterophily.statistics.ranks import rank_correlations
 
-Cell = Mapping[str, Any]
+CellFacts = Mapping[str, Any]
 PROTOCOLS = {
     "published": "with the paper's settings",
     "validated": "with settings chosen on validation data",
@@ -26,7 +26,7 @@ def agreement(tables: Sequence[Mapping[str, Any]]) -> str:
     first, *others = tables
     cells = complete_cells(first)
     counts = {PROTOCOLS[first["protocol"]]: len(cells)}
-    twice: dict[tuple[str, str], Cell] = {}
+    twice: dict[tuple[str, str], CellFacts] = {}
     for table in others:
         for place, cell in complete_cells(table).items():
             if place in cells:
@@ -59,7 +59,7 @@ def agreement(tables: Sequence[Mapping[str, Any]]) -> str:
     return "; ".join(texts)
 
 
-def complete_cells(table: Mapping[str, Any]) -> dict[tuple[str, str], Cell]:
+def complete_cells(table: Mapping[str, Any]) -> dict[tuple[str, str], CellFacts]:
     """Return the complete cells of a table that the paper prints, by row and dataset."""
     return {
         (cell["row"], cell["dataset"]): cell
@@ -68,7 +68,7 @@ def complete_cells(table: Mapping[str, Any]) -> dict[tuple[str, str], Cell]:
     }
 
 
-def _deviations(cells: Sequence[Cell]) -> list[str]:
+def _deviations(cells: Sequence[CellFacts]) -> list[str]:
     known = [cell for cell in cells if cell["published"]["std"] is not None]
     gaps = [abs(cell["difference"]) / cell["published"]["std"] for cell in known]
     one, two = (sum(gap <= times + 1e-9 for gap in gaps) for times in (1, 2))
@@ -78,11 +78,11 @@ def _deviations(cells: Sequence[Cell]) -> list[str]:
     ]
 
 
-def _mean_difference(cells: Sequence[Cell]) -> str:
+def _mean_difference(cells: Sequence[CellFacts]) -> str:
     return f"{100 * np.mean([cell['difference'] for cell in cells]):+.2f}"
 
 
-def _orders(cells: Mapping[tuple[str, str], Cell]) -> list[float]:
+def _orders(cells: Mapping[tuple[str, str], CellFacts]) -> list[float]:
     """Return the rank correlation of ours and theirs by dataset, among the rows that both have."""
     rows = list(dict.fromkeys(row for row, _ in cells))
     datasets = list(dict.fromkeys(name for _, name in cells))
@@ -93,7 +93,7 @@ def _orders(cells: Mapping[tuple[str, str], Cell]) -> list[float]:
     return [value for value in rank_correlations(ours, theirs) if value is not None]
 
 
-def _earlier(cells: Sequence[Cell]) -> int:
+def _earlier(cells: Sequence[CellFacts]) -> int:
     from heterophily.runs.run import NUMERICS
 
     today = {f"{engine} {version}" for engine, version in NUMERICS.items()}

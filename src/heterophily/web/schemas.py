@@ -50,20 +50,20 @@ class JobView(BaseModel):
     created: float = Field(description="Seconds since 1970")
 
 
-Column = Annotated[str, Field(max_length=200)]
+ColumnName = Annotated[str, Field(max_length=200)]
 
 
 class Reading(Asked):
     """How tables are read; columns that are not named are found by the reader."""
 
-    label: Column | None = None
-    node_id: Column | None = None
-    source: Column | None = None
-    target: Column | None = None
-    weight: Column | None = None
-    edge_type: Column | None = None
-    ignore: list[Column] = Field(default_factory=list, max_length=10_000)
-    columns: dict[Column, Annotated[str, Field(max_length=20)]] = Field(
+    label: ColumnName | None = None
+    node_id: ColumnName | None = None
+    source: ColumnName | None = None
+    target: ColumnName | None = None
+    weight: ColumnName | None = None
+    edge_type: ColumnName | None = None
+    ignore: list[ColumnName] = Field(default_factory=list, max_length=10_000)
+    columns: dict[ColumnName, Annotated[str, Field(max_length=20)]] = Field(
         default_factory=dict, max_length=10_000, description="Kinds of columns, where changed"
     )
     has_header: bool | None = Field(None, description="None: seen from the first lines")
