@@ -103,7 +103,7 @@ def running(settings: WebSettings, **how: Any) -> Iterator[Live]:
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while not server.started:
         assert time.monotonic() < deadline, "the server did not start"
         time.sleep(0.02)
@@ -153,7 +153,7 @@ def use_obedient_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     assert sys.executable
 
 
-def wait_for(job: PageJob, *states: str, seconds: float = 30) -> str:
+def wait_for(job: PageJob, *states: str, seconds: float = 120) -> str:
     """Wait until a job is in one of the states."""
     deadline = time.monotonic() + seconds
     while job.state not in states:

@@ -137,7 +137,7 @@ def test_a_frozen_holder_keeps_its_claim_and_a_killed_one_loses_it(postgres: Ser
         _until(lambda: not store.claims.is_taken(key))
 
 
-def _until(is_true, seconds: float = 10.0) -> None:  # type: ignore[no-untyped-def]
+def _until(is_true, seconds: float = 120.0) -> None:  # type: ignore[no-untyped-def]
     deadline = time.monotonic() + seconds
     while not is_true():
         assert time.monotonic() < deadline
