@@ -35,7 +35,7 @@ def feature_homophily(graph: Graph) -> float:
 
     >>> signs = np.array([[1.0], [-1.0], [1.0], [-1.0]])
     >>> ring = Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 0], labels=[0, 0, 0, 0], features=signs)
-    >>> feature_homophily(ring)
+    >>> round(feature_homophily(ring), 12)
     -1.0
     """
     name = f"feature homophily of {graph.name!r} is undefined"
