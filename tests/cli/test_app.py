@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import runpy
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -29,6 +31,16 @@ def test_a_group_alone_shows_its_help_and_succeeds(
     captured = capsys.readouterr()
     assert f"Usage: {' '.join(['heterophily', *group])} [OPTIONS] COMMAND" in captured.out
     assert captured.err == ""
+
+
+def test_python_m_heterophily_is_the_command(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["heterophily", "--version"])
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_module("heterophily", run_name="__main__")
+    assert ended.value.code == 0
+    assert capsys.readouterr().out.startswith("heterophily 0.")
 
 
 def every_command() -> Iterator[tuple[str, Any]]:
