@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from heterophily.cli import sources
+from heterophily.cli.spread import RunOptions, spread
 from heterophily.errors import InputError
 from heterophily.report.figures.catalog import FIGURES, Figure
 
@@ -33,16 +34,8 @@ StoreFile = Annotated[
     Path | None,
     typer.Option("--store", help="Store of the runs.", show_default="OUT/runs.sqlite"),
 ]
-ExecutorName = Annotated[
-    str, typer.Option("--executor", help="Who trains: local, ray or ray://HOST:PORT.")
-]
 NoTrain = Annotated[bool, typer.Option("--no-train", help="Draw from what is there; never train.")]
-Seed = Annotated[int, typer.Option(min=0, help="Seed of splits, training and sampling.")]
 MaxEpochs = Annotated[int | None, typer.Option(min=1, help="Another limit on epochs.")]
-Engine = Annotated[str, typer.Option(help="auto, native or torch.")]
-Workers = Annotated[
-    int | None, typer.Option(min=1, help="Worker processes.", show_default="one per core")
-]
 Out = Annotated[Path, typer.Option(help="Folder for pictures and records.")]
 
 
@@ -63,7 +56,9 @@ def list_figures(json: sources.Json = False) -> None:
 def command_of(name: str, figure: Figure) -> Any:
     """Return the command function of a figure; all of them have the same options."""
 
+    @spread
     def command(
+        *,
         graph: Graphs = None,
         models: Models = None,
         repeats: Repeats = None,
@@ -73,11 +68,8 @@ def command_of(name: str, figure: Figure) -> Any:
         results: Results = None,
         store: StoreFile = None,
         no_train: NoTrain = False,
-        seed: Seed = 0,
         max_epochs: MaxEpochs = None,
-        engine: Engine = "auto",
-        workers: Workers = None,
-        executor: ExecutorName = "local",
+        runs: RunOptions,
         out: Out = Path("figures"),
         data_folder: sources.DataFolder = None,
         offline: sources.Offline = False,
@@ -98,11 +90,11 @@ def command_of(name: str, figure: Figure) -> Any:
                 results=tuple(results or ()),
                 store=store,
                 only_finished=no_train,
-                seed=seed,
+                seed=runs.seed,
                 max_epochs=max_epochs,
-                engine=engine,
-                workers=workers,
-                executor=executor,
+                engine=runs.engine,
+                workers=runs.workers,
+                executor=runs.executor,
                 data_folder=data_folder,
                 offline=offline,
                 progress=progress,
