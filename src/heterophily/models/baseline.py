@@ -15,6 +15,8 @@ class Card:
 
     Parameters
     ----------
+    does
+        What the model does, for a reader who does not know it.
     paper
         Authors, year, title and the equations that the code follows.
     cost
@@ -30,6 +32,7 @@ class Card:
         where nothing is repeated. Learning rate and weight decay belong to epochs alone.
     """
 
+    does: str
     paper: str
     cost: str
     departs: str = "—"

@@ -81,6 +81,10 @@ class Glognn(nn.Module):
     """
 
     card: ClassVar[Card] = Card(
+        does=(
+            "Each node takes in all other nodes with weights found by a formula, so also "
+            "distant ones of its class."
+        ),
         paper="Li et al. 2022, Finding Global Homophily in GNNs, section 4",
         cost="O(nnz(X) H + E H + L (N C² + K E C))",
         departs="A as it is in the initial state (the released program: Â, option "

@@ -100,6 +100,7 @@ class LabelPropagation(KnowsLabels):
     """
 
     card: ClassVar[Card] = Card(
+        does="Spreads the labels of training nodes along edges. Nothing is trained.",
         paper="Zhu and Ghahramani 2002, Learning from Labeled and Unlabeled Data",
         cost="O(K E C), once; nothing is trained",
         departs="symmetric normalisation, labels are clamped softly (Zhou et al. 2004)",
