@@ -14,7 +14,7 @@ from heterophily.diagnosis.words import interval
 from heterophily.metrics.catalog import METRICS
 from heterophily.page.document import document
 from heterophily.page.document import fragment as with_style
-from heterophily.page.svg import Chart, Labels, figure, strip
+from heterophily.page.svg import Chart, PointLabels, figure, strip
 from heterophily.page.table import TableCell, number, table
 from heterophily.page.text import printable, safe
 
@@ -98,7 +98,7 @@ def stand_part(diagnosis: Diagnosis) -> str:
         x=(0, 1), y=(0, 1), across="edge homophily", up="modified aggregation homophily",
         width=560, height=390,
     )  # fmt: skip
-    labels = Labels(chart.left, chart.right)
+    labels = PointLabels(chart.left, chart.right)
     points = [
         *((diagnosis.report.name, x, y, "mark"),),
         *(
