@@ -57,7 +57,7 @@ def test_trained_figures_take_models_and_repeats(run: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["ternary", *TINY, "--no-train"], "--no-train forbids to train"),
+        (["ternary", *TINY, "--no-train"], "--no-train forbids training"),
         (["ternary", *TINY, "--models", " , "], "--models is empty"),
         (["ternary", *TINY, "--preset", "papr"], "did you mean 'paper'"),
         (["ternary", "--graph", "nosuch"], "nosuch"),

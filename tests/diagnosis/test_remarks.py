@@ -69,7 +69,7 @@ def test_informative_edges_that_add_nothing_are_explained() -> None:
 
 def test_nothing_is_remarked_on_a_plain_homophilic_graph() -> None:
     found = diagnose(blobs(0.9, classes=2, noise=0.5), quick=True)
-    assert found.notes == ("Quick: linear classifiers only; what only trees find may be missed.",)
+    assert found.notes == ("Quick: linear classifiers only; they may miss what trees would find.",)
 
 
 def test_rows_that_sum_to_one_may_turn_the_similarities() -> None:

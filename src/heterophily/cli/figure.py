@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 app = typer.Typer(
     invoke_without_command=True,
     callback=show_help,
-    help="Draw the figures of the paper; stop any time, the next call goes on.",
+    help="Draw the figures of the paper. You may stop; the same command goes on.",
 )
 
 QUICK: dict[str, Any] = {"search": "small", "max_epochs": 500}
@@ -49,13 +49,17 @@ Nodes = Annotated[int | None, typer.Option(help="Nodes per class.", show_default
 MaxEpochs = Annotated[int | None, typer.Option(help="Limit on epochs.", show_default="5000")]
 Engine = Annotated[str, typer.Option(help="auto, native or torch.")]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of graphs, splits and training.")]
-Workers = Annotated[int | None, typer.Option(help="Worker processes.", show_default="one per core")]
+Workers = Annotated[
+    int | None, typer.Option(help="Trainings at the same time.", show_default="one per core")
+]
 ExecutorName = Annotated[
-    str, typer.Option("--executor", help="Who trains: local, ray or ray://HOST:PORT.")
+    str, typer.Option("--executor", help="Where to train: local, ray or ray://HOST:PORT.")
 ]
 StoreFile = Annotated[
     str | None,
-    typer.Option("--store", help="Store of the runs.", show_default="OUT/runs.sqlite"),
+    typer.Option(
+        "--store", help="Where finished trainings are kept.", show_default="OUT/runs.sqlite"
+    ),
 ]
 Out = Annotated[Path, typer.Option(help="Folder for pictures and their data.")]
 

@@ -27,7 +27,7 @@ StoreOption = Annotated[
     typer.Option(
         "--store",
         metavar="FILE|URL",
-        help="File or URL of finished runs.",
+        help="File or URL where finished trainings are kept.",
         show_default="HETEROPHILY_STORE, else heterophily-runs.sqlite",
         rich_help_panel=panels.MORE_RUNS,
     ),
@@ -38,7 +38,7 @@ Workers = Annotated[
     int | None,
     typer.Option(
         min=1,
-        help="Worker processes, one thread each.",
+        help="Trainings at the same time, one thread each.",
         show_default="one per core",
         rich_help_panel=panels.MORE_RUNS,
     ),
@@ -48,7 +48,8 @@ ExecutorOption = Annotated[
     typer.Option(
         "--executor",
         metavar="local|ray|ray://HOST:PORT",
-        help="Who trains: worker processes here, a Ray cluster here, or one that is there.",
+        help="Where to train: on this machine (local), on a Ray cluster started here (ray), or on "
+        "one that is running (ray://HOST:PORT).",
         rich_help_panel=panels.MORE_RUNS,
     ),
 ]
@@ -61,7 +62,7 @@ Seed = Annotated[
 Engine = Annotated[
     str,
     typer.Option(
-        help="auto (native where it can), native (C++) or torch.",
+        help="native (C++, faster), torch, or auto: native if it covers the model.",
         rich_help_panel=panels.MORE_RUNS,
     ),
 ]
@@ -74,7 +75,7 @@ GraphName = Annotated[str | None, typer.Option(help="Only this graph.")]
 def list_runs(
     model: ModelFilter = None,
     graph: GraphName = None,
-    limit: Annotated[int, typer.Option(min=1, help="Show at most so many.")] = 50,
+    limit: Annotated[int, typer.Option(min=1, help="Show at most this many.")] = 50,
     store: StoreOption = None,
     json: Json = False,
 ) -> None:
@@ -137,7 +138,7 @@ def export(
     graph: GraphName = None,
     store: StoreOption = None,
 ) -> None:
-    """Write finished runs as a table, whole or not at all."""
+    """Write finished runs as a table."""
     from heterophily.runs.transfer import export_records
 
     with _open(store) as opened:
@@ -152,7 +153,7 @@ def merge(
     ],
     store: StoreOption = None,
 ) -> None:
-    """Take the runs of other stores or files into this one; equal keys must have equal answers."""
+    """Add the runs of other stores or files to this one; for the same run both must agree."""
     from heterophily.runs.stores.url import open_store, without_password
     from heterophily.runs.transfer import READERS, merge_records, merge_store, read_records
 
@@ -171,7 +172,7 @@ def merge(
 
 @app.command("check")
 def check(store: StoreOption = None) -> None:
-    """Compare every record with its checksum; exit 1 if one is damaged."""
+    """Compare every record with its checksum; the exit code is 1 if one is damaged."""
     from heterophily.runs.care import check_store
 
     health = check_store(store)
@@ -187,7 +188,7 @@ def check(store: StoreOption = None) -> None:
 
 @app.command("salvage")
 def salvage(out: NewStore, store: StoreOption = None) -> None:
-    """Take every intact run of a damaged store to a new file; the damaged one stays."""
+    """Copy every intact run of a damaged store to a new file; the damaged file stays."""
     from heterophily.runs.care import salvage as take
 
     print(f"took {take(store, out)} intact runs to {out}")
@@ -195,7 +196,7 @@ def salvage(out: NewStore, store: StoreOption = None) -> None:
 
 @app.command("migrate")
 def migrate(store: StoreOption = None) -> None:
-    """Bring a store to the schema of this program; every record stays as it is."""
+    """Update a store of an earlier version to the format of this one; no record changes."""
     from heterophily.runs.care import migrate as bring
 
     before, after = bring(store)
@@ -204,7 +205,7 @@ def migrate(store: StoreOption = None) -> None:
 
 @app.command("backup")
 def backup(out: NewStore, store: StoreOption = None) -> None:
-    """Copy all runs of one moment to a new file, also while other commands write."""
+    """Copy all runs to a new file; other commands may write meanwhile."""
     from heterophily.runs.care import backup as copy
 
     with _open(store) as opened:

@@ -49,7 +49,7 @@ _SCORES = "accuracy, balanced-accuracy, macro-f1, roc-auc or average-precision"
 ScoreOption = Annotated[
     str,
     typer.Option(
-        help=f"What is compared: {_SCORES}; auto: by the sizes of the classes.",
+        help=f"Score that decides: {_SCORES}; auto: by the sizes of the classes.",
         rich_help_panel=panels.SEARCH,
     ),
 ]
@@ -70,7 +70,7 @@ def train(
     repeats: Annotated[
         int | None,
         typer.Option(
-            help="Number of runs.",
+            help="How many splits to train on.",
             show_default="10; with fixed splits, each split once",
             rich_help_panel=panels.MODEL,
         ),
@@ -78,32 +78,41 @@ def train(
     preset: Annotated[
         str | None,
         typer.Option(
-            help="paper: the published hyper-parameters and variant.", rich_help_panel=panels.MODEL
+            help="paper: hyper-parameters that the paper prints and behaviour of its program; "
+            "paper-as-written: its formulas.",
+            rich_help_panel=panels.MODEL,
         ),
     ] = None,
     settings: Annotated[
         Path | None,
         typer.Option(
-            "--config", help="Settings that heterophily tune wrote.", rich_help_panel=panels.MODEL
+            "--config",
+            help="File of settings that heterophily tune wrote.",
+            rich_help_panel=panels.MODEL,
         ),
     ] = None,
     minutes: Annotated[
         float | None,
         typer.Option(
-            help="auto: minutes for the search.", show_default="3", rich_help_panel=panels.SEARCH
+            help="With auto: minutes for the search.",
+            show_default="3",
+            rich_help_panel=panels.SEARCH,
         ),
     ] = None,
     score: Annotated[
         str | None,
         typer.Option(
-            help=f"auto: {_SCORES}.",
+            help=f"With auto: score that decides: {_SCORES}.",
             show_default="by the sizes of the classes",
             rich_help_panel=panels.SEARCH,
         ),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(help="Write a model folder, for predict.", rich_help_panel=panels.OUTPUT),
+        typer.Option(
+            help="Save the model in this folder, for predict and explain.",
+            rich_help_panel=panels.OUTPUT,
+        ),
     ] = None,
     overwrite: Annotated[
         bool,
@@ -123,23 +132,30 @@ def train(
     max_epochs: Annotated[int | None, _model(help="Limit on epochs.")] = None,
     class_weight: Annotated[
         str | None,
-        _model(help="none, or balanced: every class counts alike.", show_default="none"),
+        _model(
+            help="balanced: all classes count alike, whatever their size; none: all nodes count "
+            "alike.",
+            show_default="none",
+        ),
     ] = None,
     batches: Annotated[
         str,
         typer.Option(
-            help="full, channels (computed once), sampled (neighbourhoods), or auto: by size.",
+            help="Which nodes a training step uses: full (all), channels (some, with filtered "
+            "features that are computed once), sampled (some, with some of their "
+            "neighbours); auto: by size.",
             rich_help_panel=panels.MORE_MODEL,
         ),
     ] = AUTO,
     batch_size: Annotated[
-        int | None, _model(help="Nodes of a mini-batch.", show_default="1024")
+        int | None, _model(help="With channels or sampled: nodes in a step.", show_default="1024")
     ] = None,
     fanout: Annotated[
-        int | None, _model(help="sampled: neighbours drawn in each layer.", show_default="10")
+        int | None, _model(help="With sampled: neighbours drawn in each layer.", show_default="10")
     ] = None,
     evaluate_every: Annotated[
-        int | None, _model(help="Mini-batches: epochs between evaluations.", show_default="1")
+        int | None,
+        _model(help="With channels or sampled: epochs between evaluations.", show_default="1"),
     ] = None,
     option: Annotated[
         list[str] | None,
@@ -154,7 +170,7 @@ def train(
         bool,
         typer.Option(
             "--inductive",
-            help="auto: only models that accept new nodes.",
+            help="With auto: only models that accept new nodes.",
             rich_help_panel=panels.MORE_SEARCH,
         ),
     ] = False,
@@ -162,7 +178,7 @@ def train(
         bool,
         typer.Option(
             "--refit",
-            help="auto, --splits fixed: let validation nodes train too.",
+            help="With auto and --splits fixed: at the end, train on validation nodes too.",
             rich_help_panel=panels.MORE_SEARCH,
         ),
     ] = False,
@@ -479,4 +495,7 @@ def calibration_text(scores: Mapping[str, Any], temperature: float) -> str:
     before, after = (
         scores[name]["mean"] for name in ("calibration-error", "calibration-error-scaled")
     )
-    return f"{before:.4f}; {after:.4f} after rescaling (temperature {temperature:.2f})"
+    return (
+        f"{before:.4f} (mean gap between probability and accuracy); {after:.4f} after rescaling "
+        f"(temperature {temperature:.2f})"
+    )

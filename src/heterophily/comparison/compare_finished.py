@@ -99,6 +99,6 @@ def compare_stored(
                 planner.test_to_train(runs),
             )
     raise InputError(
-        f"{missing} of {total} runs are not in {store.name}, and --no-train forbids to train "
+        f"{missing} of {total} runs are not in {store.name}, and --no-train forbids training "
         "them; leave it out, or run heterophily compare first"
     )

@@ -108,8 +108,8 @@ def _check_finished(runs: Sequence[Run], store: Store) -> None:
     )
     if left:
         raise MissingRunsError(
-            f"{left} of {len(runs)} trained models are not in {store.name}, and --no-train forbids "
-            "to train them; leave it out"
+            f"{left} of {len(runs)} trained models are not in {store.name}, and --no-train "
+            "forbids training them; leave it out"
         )
 
 

@@ -102,8 +102,8 @@ class GraphSource:
             object.__setattr__(self, "graph", None)
         if self.graph is None and self.edges is None and self.nodes is not None:
             raise InputError(
-                f"the table of nodes {self.nodes} needs one of edges: {remedy('send-edges')}; if "
-                "its rows name others (a parent, a manager), it can be both"
+                f"the table of nodes {self.nodes} needs a table of edges: {remedy('send-edges')}; "
+                "if its rows name other rows (a parent, a manager), give the same table for both"
             )
         if (self.graph is None) == (self.edges is None):
             raise InputError(

@@ -140,7 +140,7 @@ def diagnose(
         except InputError as error:
             notes.append(f"{capital(str(error))}.")
     if quick and probe is not None:
-        notes.append("Quick: linear classifiers only; what only trees find may be missed.")
+        notes.append("Quick: linear classifiers only; they may miss what trees would find.")
     spreads = None
     if not graph.is_labelled.all():
         note = (

@@ -191,7 +191,9 @@ class AcmConv(nn.Module):
             return tuple(part[count:] for part in found) if return_weights else found[count:]
         if x.ndim == 3:
             if len(x) == 0:
-                raise InputError(f"x has shape {tuple(x.shape)}: it holds no signal")
+                raise InputError(
+                    f"x has shape {tuple(x.shape)}; it needs at least one matrix of node features"
+                )
             each = [
                 self(signal, given, edge_weight, structure=structure, return_weights=return_weights)
                 for signal in x

@@ -149,7 +149,7 @@ class GraphInputs:
     >>> graph = Graph.from_edges([0, 1], [1, 2], labels=[0, 0, 1])
     >>> inputs = GraphInputs.from_graph(graph, InputOptions())
     >>> inputs.num_features, inputs.remarks
-    (3, ('the graph has no features: every node gets its own indicator feature',))
+    (3, ('the graph has no features: each node gets a feature of its own',))
     """
 
     features: SparseFeatures | Tensor  # (N, F)
@@ -196,7 +196,7 @@ class GraphInputs:
         features: Any = graph.features
         if features is None or features.shape[1] == 0:
             features = sp.eye_array(graph.num_nodes, format="csr")
-            remarks = ("the graph has no features: every node gets its own indicator feature",)
+            remarks = ("the graph has no features: each node gets a feature of its own",)
         if options.features == "numbers":
             columns = columns or ColumnScale.fit(features)
             features = columns.apply(features)

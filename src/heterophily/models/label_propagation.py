@@ -59,8 +59,8 @@ class KnowsLabels(nn.Module):
         """Return the known labels as (N, C) zeros and ones."""
         if self.labels.numel() != inputs.num_nodes:
             raise InputError(
-                f"the labels of {self.labels.numel()} nodes were learnt, the graph has "
-                f"{inputs.num_nodes}; propagation works on the graph it was trained on"
+                f"the model was trained on {self.labels.numel()} nodes and the graph has "
+                f"{inputs.num_nodes}; label propagation works only on the graph it was trained on"
             )
         places = torch.arange(self.num_classes, device=self.labels.device)
         return (self.labels[:, None] == places).to(inputs.operator.matrix.dtype)

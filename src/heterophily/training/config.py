@@ -121,7 +121,10 @@ class TrainConfig:
             value = getattr(self, name)
             if name not in wanted:
                 if value is not None:
-                    raise InputError(f"{name}={value!r} has no use with batches={self.batches!r}")
+                    raise InputError(
+                        f"{name}={value!r} has no effect with batches={self.batches!r}; leave it "
+                        "out"
+                    )
                 continue
             if value is None:
                 object.__setattr__(self, name, default)

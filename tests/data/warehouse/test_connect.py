@@ -21,7 +21,7 @@ from heterophily.errors import InputError, MissingExtraError
 @pytest.mark.parametrize(
     ("url", "told"),
     [
-        ("warehouse", "is no URL; write duckdb:///file.duckdb"),
+        ("warehouse", "is not a URL; write duckdb:///file.duckdb"),
         ("duckdb:///no/such/folder/a.duckdb", "there is no folder /no/such/folder"),
         ("nonsense://x", "nonsense://x': no such engine; known: "),
     ],

@@ -87,8 +87,8 @@ def _checked_shares(class_homophily: float | Sequence[float], classes: int) -> N
         check_share(f"class_homophily[{number}]", share)
     if (shares == 1).any() and not (shares == 1).all():
         raise InputError(
-            "class_homophily is 1 for some classes only, but edges across join all of them; use a "
-            "number below 1"
+            "class_homophily is 1 for some classes, so they have no edges to other classes, but "
+            "the remaining classes need such edges; use numbers below 1"
         )
     if classes == 1 and shares[0] < 1:
         raise InputError("class_homophily is below 1 but there is one class; use 1")
