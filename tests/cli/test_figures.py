@@ -77,4 +77,4 @@ def test_bad_input_is_one_sentence(run: Run, arguments: list[str], message: str 
 def test_help_names_what_is_drawn_and_where_the_paper_has_it() -> None:
     text = CliRunner().invoke(app, ["t-sne", "--help"], env={"COLUMNS": "300"}).stdout
     assert "Figure 5" in text
-    assert "never trained twice" in text
+    assert "trained once and kept" in text
