@@ -28,7 +28,7 @@ def compare_portraits(
     graph: Graph | None = None,
     splits: Sequence[Split] | None = None,
 ) -> Comparison:
-    """Compare models by their portraits: the same value as :func:`~.compare.compare` gives.
+    """Compare models that :func:`portraits` trained; the result is that of ``compare``.
 
     With ``graph`` and the ``splits`` of the portraits the baselines stand beside them. With fewer
     than two models or two splits there are no paired tests.

@@ -29,7 +29,7 @@ TABLE_SUFFIXES = (
 
 @dataclass(frozen=True, kw_only=True)
 class GraphSource:
-    """A graph by catalog name, by file, or as a pair of tables, with every option of reading.
+    """Where a graph comes from and how it is read: a name, a file or two tables, and options.
 
     A plain value: it is checked when made, travels as a dictionary or a TOML file, and spells
     itself as words of the command line. Options that are left at their default are left to the

@@ -26,7 +26,7 @@ _BEGIN = Lock()
 
 
 class AcmConv(nn.Module):
-    r"""One ACM layer that takes the adjacency as you have it (section 4.2).
+    r"""An ACM layer for your own network; it takes the graph in any usual form (section 4.2).
 
     .. math:: H_k = \text{ReLU}(F_k X W_k), \qquad
               H = \textstyle\sum_k \text{diag}(\alpha_k) H_k

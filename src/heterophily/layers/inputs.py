@@ -53,7 +53,7 @@ class GraphTraits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InputOptions:
-    """How a graph becomes tensors.
+    """Options of turning a graph into tensors: normalisation, loops, scaling of features.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ class LayerStep:
 
 @dataclass(frozen=True, eq=False)
 class GraphInputs:
-    """The tensors of one graph: features, Â and, if asked for, A. Only read by models.
+    """What models read of a graph, as tensors: features, Â and, if asked for, A.
 
     ``typed`` holds Â of each type of edges that was asked for.
 

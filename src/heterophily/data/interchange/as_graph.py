@@ -25,7 +25,7 @@ _KNOWN = (
 
 
 def as_graph(graph: GraphLike, **options: Any) -> Graph:
-    """Return a graph from what other libraries call one.
+    """Turn a graph of another library (networkx, PyG, DGL, SciPy) into a :class:`Graph`.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ def class_homophily_graph(
     class_names: tuple[str, ...] | None = None,
     name: str = "synthetic",
 ) -> Graph:
-    r"""Draw an undirected graph in which class k has the homophily h_k.
+    r"""Draw an undirected graph with a given homophily for each class.
 
     A contextual stochastic block model in the manner of CSBM-H (Luan et al. 2023), for any number
     of classes. h_k is the share of edge ends at class k whose other end is in class k, as in
