@@ -111,7 +111,7 @@ export async function graphs(page) {
 
   function tooLarge() {
     const total = chosen.reduce((sum, { file }) => sum + file.size, 0);
-    return total > known.max_upload_mb * 2 ** 20 && `these files are larger than ${known.max_upload_mb} MB; send less, or let whoever started the page allow more`;
+    return total > known.max_upload_mb * 2 ** 20 && `these files are larger than ${known.max_upload_mb} MB; send smaller files, or ask the person who started the page to raise --max-upload-mb`;
   }
 
   function upload() {
