@@ -7,7 +7,8 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from heterophily.cli.figure import _study, app
+from heterophily.cli.figure import SyntheticOptions, app
+from heterophily.cli.spread import RunOptions
 from heterophily.errors import HeterophilyError
 from heterophily.runs import job
 from heterophily.studies.synthetic import LEVELS
@@ -29,10 +30,8 @@ def run(tmp_path):
 
 
 def study(**given):
-    names = ("base", "levels", "graphs", "search", "nodes", "max_epochs")
-    options = dict.fromkeys(names) | {"figure": "synthetic-metrics", "quick": False, "seed": 0}
-    options["engine"] = "auto"
-    return _study(**(options | given))
+    figure, base = given.pop("figure", "synthetic-metrics"), given.pop("base", None)
+    return SyntheticOptions(**given).study(figure, base, RunOptions())
 
 
 def test_without_options_it_is_the_study_of_the_paper() -> None:

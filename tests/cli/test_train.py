@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from heterophily.cli import train as verb
 from heterophily.cli.app import main
+from heterophily.cli.train_options import SettingOptions
 from heterophily.errors import HeterophilyError, InputError
 
 COMMON = ["--repeats", "2", "--max-epochs", "5", "--workers", "1"]
@@ -132,7 +133,7 @@ def test_your_own_tables_are_trained_on(run, tmp_path):
 
 def test_malformed_option_is_an_input_error():
     with pytest.raises(InputError, match="--option 'x='"):
-        verb._parsed(["x="])
+        SettingOptions(option=["x="]).options  # noqa: B018  # it is read here
 
 
 def test_settings_of_tune_are_used_and_flags_win(

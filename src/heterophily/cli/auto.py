@@ -12,7 +12,7 @@ import typer
 
 from heterophily.cli.auto_live import live_leaderboard
 from heterophily.cli.columns import columns_of, print_reading
-from heterophily.cli.train import calibration_text
+from heterophily.cli.train_text import calibration_text
 from heterophily.cli.trained import kept_facts, predict_command
 from heterophily.data.wording import count
 from heterophily.errors import InputError

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from heterophily.cli import panels, sources
-from heterophily.cli.runs import Engine, ExecutorOption, Seed, StoreOption, Workers
-from heterophily.cli.train import ScoreOption, Splits
+from heterophily.cli.spread import RunOptions, StoreOption, spread
+from heterophily.cli.train_options import ScoreOption, Splits
 from heterophily.data.source import GraphSource
 from heterophily.errors import InputError
 
@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 DEFAULT_MODELS = "mlp-2,gcn,acm-gcn,acmii-gcn+"
 
 
-@sources.reads_graph
+@spread
 def compare(
+    *,
     graph: GraphSource,
     models: Annotated[
         str, typer.Option(help="Models, with commas between.", rich_help_panel=panels.MODEL)
@@ -67,10 +68,7 @@ def compare(
             min=1, help="With --tune: settings of each model.", rich_help_panel=panels.MORE_SEARCH
         ),
     ] = None,
-    seed: Seed = 0,
-    workers: Workers = None,
-    executor: ExecutorOption = "local",
-    engine: Engine = "auto",
+    runs: RunOptions,
     store: StoreOption = None,
 ) -> None:
     """Compare models on the same splits and say which differences are more than chance.
@@ -83,7 +81,6 @@ def compare(
         raise InputError(f"--out {out}: the file ends in .json")
     from heterophily.cli.studies import names_of
     from heterophily.comparison.compare import compare as run
-    from heterophily.runs.executors.choose import executor_of
     from heterophily.runs.stores.url import open_store
     from heterophily.training.progress import progress_bar
 
@@ -95,18 +92,18 @@ def compare(
             store=opened,
             splits=splits,
             repeats=repeats,
-            seed=seed,
+            seed=runs.seed,
             score=score,
             is_tuned=tune,
             space=space,
             search=search,
             trials=trials,
             minutes=minutes,
-            executor=executor_of(executor, workers),
+            executor=runs.executor_here(),
             watch=None if progress is None else lambda done, total: progress(len(done), total),
             data_folder=graph.data_folder,
             offline=graph.offline,
-            engine=engine,
+            engine=runs.engine,
         )
     import json as json_module
 

@@ -9,10 +9,11 @@ import typer
 
 from heterophily.cli import panels, sources
 from heterophily.cli.columns import AllColumns, columns_of, print_columns
+from heterophily.cli.spread import spread
 from heterophily.data.source import GraphSource
 
 
-@sources.reads_graph
+@spread
 def convert(
     graph: GraphSource,
     out: Annotated[

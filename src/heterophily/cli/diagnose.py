@@ -9,6 +9,7 @@ import typer
 
 from heterophily.cli import panels, sources
 from heterophily.cli.columns import AllColumns, columns_of, print_columns
+from heterophily.cli.spread import spread
 from heterophily.data.source import GraphSource
 from heterophily.errors import InputError
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
-@sources.reads_graph
+@spread
 def diagnose(
     graph: GraphSource,
     quick: Annotated[

@@ -9,11 +9,12 @@ import typer
 from heterophily.cli import panels, sources
 from heterophily.cli.batches import is_on_disk, open_any
 from heterophily.cli.predict import Folder
+from heterophily.cli.spread import spread
 from heterophily.cli.trained import open_for
 from heterophily.data.source import GraphSource
 
 
-@sources.reads_graph
+@spread
 def explain(
     model: Folder,
     node: Annotated[str, typer.Option(help="Id of the node.", rich_help_panel=panels.DATA)],

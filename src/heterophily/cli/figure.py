@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,6 +10,8 @@ import typer
 
 from heterophily.cli import sources
 from heterophily.cli.panels import show_help
+from heterophily.cli.spread import RunOptions, spread
+from heterophily.cli.train_options import given
 from heterophily.errors import InputError
 
 if TYPE_CHECKING:
@@ -34,77 +37,100 @@ BaseOption = Annotated[
 Bases = Annotated[
     str | None, typer.Option(help="Bases, with commas between.", show_default="six datasets")
 ]
-Levels = Annotated[int | None, typer.Option(help="Number of homophily levels.", show_default="all")]
-Graphs = Annotated[int | None, typer.Option(help="Graphs of each level.", show_default="10")]
-Quick = Annotated[
-    bool, typer.Option("--quick", help="7 levels, 3 graphs, small search, digits: minutes.")
-]
-SearchOption = Annotated[
-    str | None, typer.Option(help="paper (its search range) or small (up to 4 settings).")
-]
 GeneratorName = Annotated[
     str, typer.Option("--generator", help="edge-homophily (the program) or degree-then-edges.")
-]
-Nodes = Annotated[int | None, typer.Option(help="Nodes per class.", show_default="400; digits 170")]
-MaxEpochs = Annotated[int | None, typer.Option(help="Limit on epochs.", show_default="5000")]
-Engine = Annotated[str, typer.Option(help="auto, native or torch.")]
-Seed = Annotated[int, typer.Option(min=0, help="Seed of graphs, splits and training.")]
-Workers = Annotated[
-    int | None, typer.Option(help="Trainings at the same time.", show_default="one per core")
-]
-ExecutorName = Annotated[
-    str, typer.Option("--executor", help="Where to train: local, ray or ray://HOST:PORT.")
-]
-StoreFile = Annotated[
-    str | None,
-    typer.Option(
-        "--store", help="Where finished trainings are kept.", show_default="OUT/runs.sqlite"
-    ),
 ]
 Out = Annotated[Path, typer.Option(help="Folder for pictures and their data.")]
 
 
+@dataclass(frozen=True, slots=True)
+class SyntheticOptions:
+    """Which synthetic graphs, and how models are trained on them."""
+
+    levels: Annotated[
+        int | None, typer.Option(help="Number of homophily levels.", show_default="all")
+    ] = None
+    graphs: Annotated[int | None, typer.Option(help="Graphs of each level.", show_default="10")] = (
+        None
+    )
+    quick: Annotated[
+        bool, typer.Option("--quick", help="7 levels, 3 graphs, small search, digits: minutes.")
+    ] = False
+    search: Annotated[
+        str | None, typer.Option(help="paper (its search range) or small (up to 4 settings).")
+    ] = None
+    nodes: Annotated[
+        int | None, typer.Option(help="Nodes per class.", show_default="400; digits 170")
+    ] = None
+    max_epochs: Annotated[
+        int | None, typer.Option(help="Limit on epochs.", show_default="5000")
+    ] = None
+
+    def study(
+        self, figure: str, base: str | None, runs: RunOptions, **fields: Any
+    ) -> SyntheticStudy:
+        """Return the declared study of a figure with what the command line changes."""
+        from heterophily.studies import synthetic
+        from heterophily.studies.synthetic_studies import declared
+
+        plain = declared(figure)[0]
+        name = base or ("digits" if self.quick else plain.base)
+        own = given(search=self.search, max_epochs=self.max_epochs)
+        study = replace(
+            plain,
+            base=name,
+            nodes_per_class=self.nodes
+            or (DIGITS_NODES if name == "digits" else plain.nodes_per_class),
+            seed=runs.seed,
+            engine=runs.engine,
+            **{**(QUICK if self.quick else {}), **fields, **own},
+        )
+        return synthetic.quick(
+            study,
+            levels=self.levels or (QUICK_LEVELS if self.quick else None),
+            graphs=self.graphs or (QUICK_GRAPHS if self.quick else None),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceOptions:
+    """Where runs, pictures and datasets are."""
+
+    store: Annotated[
+        str | None,
+        typer.Option(
+            "--store", help="Where finished trainings are kept.", show_default="OUT/runs.sqlite"
+        ),
+    ] = None
+    out: Out = Path("figures")
+    data_folder: sources.DataFolder = None
+    offline: sources.Offline = False
+
+    def stem(self, figure: str, study: SyntheticStudy) -> Path:
+        """Return the common name of pictures and records; other graphs have another name."""
+        _make_folder(self.out)
+        text = "-as-written" if study.generator == "degree-then-edges" else ""
+        return self.out / f"{figure}-{study.base}{text}"
+
+
 @app.command("synthetic-metrics")
+@spread
 def synthetic_metrics(
+    *,
     base: BaseOption = None,
-    levels: Levels = None,
-    graphs: Graphs = None,
-    quick: Quick = False,
-    search: SearchOption = None,
     generator: GeneratorName = "edge-homophily",
-    nodes: Nodes = None,
-    max_epochs: MaxEpochs = None,
-    engine: Engine = "auto",
-    seed: Seed = 0,
-    workers: Workers = None,
-    executor: ExecutorName = "local",
-    store: StoreFile = None,
-    out: Out = Path("figures"),
-    data_folder: sources.DataFolder = None,
-    offline: sources.Offline = False,
+    graphs: SyntheticOptions,
+    runs: RunOptions,
+    place: PlaceOptions,
     json: sources.Json = False,
 ) -> None:
     """Train SGC-1 and GCN on synthetic graphs; draw accuracy against four homophily metrics."""
     from heterophily.report.style import SYMBOLS
     from heterophily.report.synthetic_figures import metrics_figure, order_table
 
-    study = _study(
-        "synthetic-metrics",
-        base,
-        levels,
-        graphs,
-        quick,
-        search,
-        nodes,
-        max_epochs,
-        seed=seed,
-        engine=engine,
-        generator=generator,
-    )
-    stem = _stem(out, "synthetic-metrics", study)
-    found = _curves(
-        study, stem, store or out / "runs.sqlite", executor, workers, data_folder, offline
-    )
+    study = graphs.study("synthetic-metrics", base, runs, generator=generator)
+    stem = place.stem("synthetic-metrics", study)
+    found = _curves(study, stem, runs, place)
     written = _save(metrics_figure(found, base=study.base), stem)
     table = order_table(found)
     if json:
@@ -121,24 +147,15 @@ def synthetic_metrics(
 
 
 @app.command("synthetic-models")
+@spread
 def synthetic_models(
+    *,
     bases: Bases = None,
-    levels: Levels = None,
-    graphs: Graphs = None,
-    quick: Quick = False,
-    search: SearchOption = None,
     generator: GeneratorName = "edge-homophily",
-    nodes: Nodes = None,
-    max_epochs: MaxEpochs = None,
     against: Annotated[str, typer.Option(help="Metric of the x axis.")] = "edge_homophily",
-    engine: Engine = "auto",
-    seed: Seed = 0,
-    workers: Workers = None,
-    executor: ExecutorName = "local",
-    store: StoreFile = None,
-    out: Out = Path("figures"),
-    data_folder: sources.DataFolder = None,
-    offline: sources.Offline = False,
+    graphs: SyntheticOptions,
+    runs: RunOptions,
+    place: PlaceOptions,
     json: sources.Json = False,
 ) -> None:
     """Compare MLP, SGC or GCN, and ACM models on the synthetic graphs of several bases."""
@@ -150,34 +167,18 @@ def synthetic_models(
 
     lookup(SYMBOLS, "metric", against)
     names = [found.base for found in declared("synthetic-models")]
-    if bases is not None or quick:
+    if bases is not None or graphs.quick:
         names = (bases or "digits").split(",")
     studies = [
-        _study(
-            "synthetic-models",
-            name.strip(),
-            levels,
-            graphs,
-            quick,
-            search,
-            nodes,
-            max_epochs,
-            seed=seed,
-            engine=engine,
-            generator=generator,
-        )
-        for name in names
+        graphs.study("synthetic-models", name.strip(), runs, generator=generator) for name in names
     ]
     groups = {}
     for study in studies:
-        stem = _stem(out, "synthetic-models", study)
-        found = _curves(
-            study, stem, store or out / "runs.sqlite", executor, workers, data_folder, offline
-        )
+        found = _curves(study, place.stem("synthetic-models", study), runs, place)
         families = (LINEAR_MODELS, DEEP_MODELS)
         groups[study.base] = [{model: found[model] for model in family} for family in families]
-    label = "paper" if bases is None and not quick else "-".join(groups)
-    written = _save(models_figure(groups, against=against), out / f"synthetic-models-{label}")
+    label = "paper" if bases is None and not graphs.quick else "-".join(groups)
+    written = _save(models_figure(groups, against=against), place.out / f"synthetic-models-{label}")
     if json:
         merged = {base: {**rows[0], **rows[1]} for base, rows in groups.items()}
         results = [_plain(study, merged[study.base]) for study in studies]
@@ -193,44 +194,22 @@ def synthetic_models(
 
 
 @app.command("regular")
+@spread
 def regular(
+    *,
     base: BaseOption = None,
-    levels: Levels = None,
-    graphs: Graphs = None,
-    quick: Quick = False,
-    search: SearchOption = None,
-    nodes: Nodes = None,
-    max_epochs: MaxEpochs = None,
-    engine: Engine = "auto",
-    seed: Seed = 0,
-    workers: Workers = None,
-    executor: ExecutorName = "local",
-    store: StoreFile = None,
-    out: Out = Path("figures"),
-    data_folder: sources.DataFolder = None,
-    offline: sources.Offline = False,
+    graphs: SyntheticOptions,
+    runs: RunOptions,
+    place: PlaceOptions,
     json: sources.Json = False,
 ) -> None:
     """Train SGC-1 and GCN on regular graphs; draw accuracy with g(h) of Proposition 1."""
     from heterophily.data.synthetic.proposition import worst_homophily
     from heterophily.report.synthetic_figures import regular_figure
 
-    study = _study(
-        "regular",
-        base,
-        levels,
-        graphs,
-        quick,
-        search,
-        nodes,
-        max_epochs,
-        seed=seed,
-        engine=engine,
-    )
-    stem = _stem(out, "regular", study)
-    found = _curves(
-        study, stem, store or out / "runs.sqlite", executor, workers, data_folder, offline
-    )
+    study = graphs.study("regular", base, runs)
+    stem = place.stem("regular", study)
+    found = _curves(study, stem, runs, place)
     figure = regular_figure(
         found, base=study.base, classes=study.classes, intra_degree=study.intra_degree
     )
@@ -257,48 +236,6 @@ def toy(out: Out = Path("figures")) -> None:
         _print_paths(_save(heat_maps(make()), out / f"toy-{name}"))
 
 
-def _study(
-    figure: str,
-    base: str | None,
-    levels: int | None,
-    graphs: int | None,
-    quick: bool,
-    search: str | None,
-    nodes: int | None,
-    max_epochs: int | None,
-    *,
-    seed: int,
-    **fields: Any,
-) -> SyntheticStudy:
-    """Return the declared study of a figure with what the command line changes."""
-    from dataclasses import replace
-
-    from heterophily.studies import synthetic
-    from heterophily.studies.synthetic_studies import declared
-
-    plain = declared(figure)[0]
-    name = base or ("digits" if quick else plain.base)
-    given: dict[str, Any] = {**(QUICK if quick else {}), **fields}
-    if search is not None:
-        given["search"] = search
-    if max_epochs is not None:
-        given["max_epochs"] = max_epochs
-    nodes = nodes or (DIGITS_NODES if name == "digits" else plain.nodes_per_class)
-    study = replace(plain, base=name, nodes_per_class=nodes, seed=seed, **given)
-    return synthetic.quick(
-        study,
-        levels=levels or (QUICK_LEVELS if quick else None),
-        graphs=graphs or (QUICK_GRAPHS if quick else None),
-    )
-
-
-def _stem(out: Path, figure: str, study: SyntheticStudy) -> Path:
-    """Return the common name of pictures and records; other graphs have another name."""
-    _make_folder(out)
-    text = "-as-written" if study.generator == "degree-then-edges" else ""
-    return out / f"{figure}-{study.base}{text}"
-
-
 def _make_folder(out: Path) -> None:
     if out.exists() and not out.is_dir():
         raise InputError(f"--out {out}: it is a file; name a folder")
@@ -306,32 +243,26 @@ def _make_folder(out: Path) -> None:
 
 
 def _curves(
-    study: SyntheticStudy,
-    stem: Path,
-    runs: str | Path,
-    executor: str,
-    workers: int | None,
-    data_folder: Path | None,
-    offline: bool,
+    study: SyntheticStudy, stem: Path, runs: RunOptions, place: PlaceOptions
 ) -> dict[str, list[Point]]:
     """Train what is missing in the store, write the data of the figure, and add it up."""
     import json
 
     from heterophily.data.atomic import write_text
-    from heterophily.runs.executors.choose import executor_of
     from heterophily.runs.record import versions
     from heterophily.runs.stores.url import open_store
     from heterophily.studies.synthetic_curves import curves
     from heterophily.studies.synthetic_run import run_study
     from heterophily.training.progress import progress_bar
 
-    with open_store(runs) as store, progress_bar(f"syn-{study.base}") as progress:
+    kept_in = place.store or place.out / "runs.sqlite"
+    with open_store(kept_in) as store, progress_bar(f"syn-{study.base}") as progress:
         rows = run_study(
             study,
             store,
-            data_folder=data_folder,
-            offline=offline,
-            executor=executor_of(executor, workers),
+            data_folder=place.data_folder,
+            offline=place.offline,
+            executor=runs.executor_here(),
             progress=progress,
         )
     data = {"study": study.describe(), "versions": versions(), "units": rows}

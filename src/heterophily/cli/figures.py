@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from heterophily.cli import sources
+from heterophily.cli.spread import RunOptions, spread
 from heterophily.errors import InputError
 from heterophily.report.figures.catalog import FIGURES, Figure
 
@@ -35,16 +36,8 @@ StoreFile = Annotated[
         "--store", help="Where finished trainings are kept.", show_default="OUT/runs.sqlite"
     ),
 ]
-ExecutorName = Annotated[
-    str, typer.Option("--executor", help="Where to train: local, ray or ray://HOST:PORT.")
-]
 NoTrain = Annotated[bool, typer.Option("--no-train", help="Draw from finished trainings only.")]
-Seed = Annotated[int, typer.Option(min=0, help="Seed of splits, training and sampling.")]
 MaxEpochs = Annotated[int | None, typer.Option(min=1, help="Another limit on epochs.")]
-Engine = Annotated[str, typer.Option(help="auto, native or torch.")]
-Workers = Annotated[
-    int | None, typer.Option(min=1, help="Trainings at the same time.", show_default="one per core")
-]
 Out = Annotated[Path, typer.Option(help="Folder for pictures and records.")]
 
 
@@ -65,7 +58,9 @@ def list_figures(json: sources.Json = False) -> None:
 def command_of(name: str, figure: Figure) -> Any:
     """Return the command function of a figure; all of them have the same options."""
 
+    @spread
     def command(
+        *,
         graph: Graphs = None,
         models: Models = None,
         repeats: Repeats = None,
@@ -75,11 +70,8 @@ def command_of(name: str, figure: Figure) -> Any:
         results: Results = None,
         store: StoreFile = None,
         no_train: NoTrain = False,
-        seed: Seed = 0,
         max_epochs: MaxEpochs = None,
-        engine: Engine = "auto",
-        workers: Workers = None,
-        executor: ExecutorName = "local",
+        runs: RunOptions,
         out: Out = Path("figures"),
         data_folder: sources.DataFolder = None,
         offline: sources.Offline = False,
@@ -100,11 +92,11 @@ def command_of(name: str, figure: Figure) -> Any:
                 results=tuple(results or ()),
                 store=store,
                 only_finished=no_train,
-                seed=seed,
+                seed=runs.seed,
                 max_epochs=max_epochs,
-                engine=engine,
-                workers=workers,
-                executor=executor,
+                engine=runs.engine,
+                workers=runs.workers,
+                executor=runs.executor,
                 data_folder=data_folder,
                 offline=offline,
                 progress=progress,

@@ -13,6 +13,7 @@ import typer
 
 from heterophily.cli import panels, sources
 from heterophily.cli.batches import is_on_disk, open_any
+from heterophily.cli.spread import spread
 from heterophily.cli.trained import open_for
 from heterophily.data.source import GraphSource
 from heterophily.errors import InputError, lookup
@@ -29,7 +30,7 @@ _NOTES = 8  # remarks on the new table that are printed
 ORDERS = ("rank", "nodes")
 
 
-@sources.reads_graph
+@spread
 def predict(
     model: Folder,
     graph: GraphSource,

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from heterophily.cli import panels, sources
-from heterophily.cli.runs import Engine, ExecutorOption, StoreOption, Workers
+from heterophily.cli import panels
+from heterophily.cli.spread import RunOptions, StoreOption, spread
 from heterophily.data.source import GraphSource
 from heterophily.errors import InputError
 
@@ -17,10 +17,12 @@ if TYPE_CHECKING:
     from heterophily.comparison.compare import Comparison
     from heterophily.comparison.portrait import Portrait
     from heterophily.data.graph import Graph
+    from heterophily.runs.executors.base import Executor
 
 
-@sources.reads_graph
+@spread
 def report(
+    *,
     graph: GraphSource,
     models: Annotated[
         str | None,
@@ -81,19 +83,11 @@ def report(
             rich_help_panel=panels.MORE_RUNS,
         ),
     ] = False,
-    seed: Annotated[
-        int,
-        typer.Option(
-            min=0, help="Of probe, splits, training, maps.", rich_help_panel=panels.MORE_RUNS
-        ),
-    ] = 0,
-    engine: Engine = "auto",
     max_epochs: Annotated[
         int | None,
         typer.Option(min=1, help="Limit on epochs.", rich_help_panel=panels.MORE_RUNS),
     ] = None,
-    workers: Workers = None,
-    executor: ExecutorOption = "local",
+    runs: RunOptions,
 ) -> None:
     """Write one HTML file about a graph: its diagnosis and, with --models, trained models.
 
@@ -107,7 +101,7 @@ def report(
     from heterophily.report.write import write_report
 
     words = graph.arguments()
-    found = diagnose(opened, quick=quick, seed=seed, source=words)
+    found = diagnose(opened, quick=quick, seed=runs.seed, source=words)
     name = safe_name(opened.name)
     out = out or Path(f"{name}-report.html")
     comparison: Any = None
@@ -120,21 +114,22 @@ def report(
             names_of(models) or [],
             store,
             only_finished=no_train,
-            executor=executor,
+            executor=runs.executor_here(is_short=True),
             repeats=repeats,
             splits=splits,
-            seed=seed,
-            engine=engine,
+            seed=runs.seed,
+            engine=runs.engine,
             max_epochs=max_epochs,
-            workers=workers,
         )
     elif results:
         from heterophily.report.results import read_results
 
         comparison = read_results(results, graph=opened.name)
-    command = f"heterophily report {words} --seed {seed}" + (" --quick" if quick else "")
+    command = f"heterophily report {words} --seed {runs.seed}" + (" --quick" if quick else "")
     if models is not None:
-        command += f" --models {models} --repeats {repeats} --splits {splits} --engine {engine}"
+        command += (
+            f" --models {models} --repeats {repeats} --splits {splits} --engine {runs.engine}"
+        )
         command += "" if max_epochs is None else f" --max-epochs {max_epochs}"
     command += "".join(f" --results {shlex.quote(str(path))}" for path in results or ())
     write_report(
@@ -157,15 +152,13 @@ def _trained(
     store: str | None,
     *,
     only_finished: bool,
-    executor: str,
-    workers: int | None,
+    executor: Executor,
     **how: Any,
 ) -> tuple[Comparison, dict[str, list[Portrait]] | None]:
     """Train what is missing and compare; without training, finished runs must be somewhere."""
     from heterophily.comparison.compare_finished import compare_portraits, compare_stored
     from heterophily.comparison.portraits import MissingRunsError, portraits
     from heterophily.evaluation.split_rules import splits_of
-    from heterophily.runs.executors.choose import executor_of
     from heterophily.runs.stores.url import open_store
     from heterophily.training.progress import progress_bar
 
@@ -183,7 +176,7 @@ def _trained(
                 preset=None,
                 only_finished=only_finished,
                 store=opened,
-                executor=executor_of(executor, workers, is_short=True),
+                executor=executor,
                 progress=progress,
                 **how,
             )

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from heterophily.cli import panels
 from heterophily.cli.panels import show_help
+from heterophily.cli.spread import StoreOption
 from heterophily.errors import InputError
 
 if TYPE_CHECKING:
@@ -22,50 +22,8 @@ app = typer.Typer(
     help="Finished runs: list, show, export, merge, check, salvage, migrate, backup.",
 )
 
-StoreOption = Annotated[
-    str | None,
-    typer.Option(
-        "--store",
-        metavar="FILE|URL",
-        help="File or URL where finished trainings are kept.",
-        show_default="HETEROPHILY_STORE, else heterophily-runs.sqlite",
-        rich_help_panel=panels.MORE_RUNS,
-    ),
-]
 SALVAGE = "heterophily runs salvage NEW-FILE"
 NewStore = Annotated[Path, typer.Argument(help="A new .sqlite file.")]
-Workers = Annotated[
-    int | None,
-    typer.Option(
-        min=1,
-        help="Trainings at the same time, one thread each.",
-        show_default="one per core",
-        rich_help_panel=panels.MORE_RUNS,
-    ),
-]
-ExecutorOption = Annotated[
-    str,
-    typer.Option(
-        "--executor",
-        metavar="local|ray|ray://HOST:PORT",
-        help="Where to train: on this machine (local), on a Ray cluster started here (ray), or on "
-        "one that is running (ray://HOST:PORT).",
-        rich_help_panel=panels.MORE_RUNS,
-    ),
-]
-Seed = Annotated[
-    int,
-    typer.Option(
-        min=0, help="Seed of splits, weights and dropout.", rich_help_panel=panels.MORE_RUNS
-    ),
-]
-Engine = Annotated[
-    str,
-    typer.Option(
-        help="native (C++, faster), torch, or auto: native if it covers the model.",
-        rich_help_panel=panels.MORE_RUNS,
-    ),
-]
 Json = Annotated[bool, typer.Option("--json", help="Print data instead of text.")]
 ModelFilter = Annotated[str | None, typer.Option(help="Only this model.")]
 GraphName = Annotated[str | None, typer.Option(help="Only this graph.")]

@@ -11,7 +11,7 @@ from urllib.parse import quote
 import typer
 
 from heterophily.cli import sources
-from heterophily.cli.runs import StoreOption
+from heterophily.cli.spread import StoreOption
 from heterophily.errors import InputError, MissingExtraError
 
 if TYPE_CHECKING:

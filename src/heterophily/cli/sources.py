@@ -1,15 +1,12 @@
 """The options by which every command receives a graph, spelled once; their value is a GraphSource.
 
-A command says ``graph: GraphSource`` and is decorated with :func:`reads_graph`.
+A command says ``graph: GraphSource`` and is decorated with :func:`heterophily.cli.spread.spread`.
 """
 
 from __future__ import annotations
 
-import functools
-import inspect
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -188,42 +185,6 @@ def graph_source(
         offline=offline,
         memory=memory,
     )
-
-
-def reads_graph(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of a graph; its parameter ``graph`` receives their value.
-
-    What most users need stands where the command has that parameter, the rest at the end.
-    """
-    options = _parameters(graph_source)
-
-    @functools.wraps(command)
-    def run(**values: Any) -> None:
-        given = {option.name: values.pop(option.name) for option in options}
-        command(graph=graph_source(**given), **values)
-
-    first = [option for option in options if not _is_more(option)]
-    rest = [option for option in options if _is_more(option)]
-    own = _parameters(command)
-    place = next(at for at, parameter in enumerate(own) if parameter.name == "graph")
-    both = [*own[:place], *first, *own[place + 1 :], *rest]
-    run.__signature__ = inspect.Signature(both)  # type: ignore[attr-defined]
-    run.__annotations__ = {parameter.name: parameter.annotation for parameter in both}
-    return run
-
-
-def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
-    """Return the parameters of a function as keywords, their types resolved."""
-    types = get_type_hints(function, include_extras=True)
-    return [
-        parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=types[parameter.name])
-        for parameter in inspect.signature(function).parameters.values()
-    ]
-
-
-def _is_more(option: inspect.Parameter) -> bool:
-    (settings,) = option.annotation.__metadata__
-    return bool(settings.rich_help_panel == panels.MORE_DATA)
 
 
 def name_or_graph(source: GraphSource) -> str | Graph:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from heterophily.cli import sources
-from heterophily.cli.runs import Engine, ExecutorOption, Seed, StoreOption, Workers
+from heterophily.cli.spread import Engine, RunOptions, StoreOption, Workers, spread
 from heterophily.data.wording import count as numbered
 
 if TYPE_CHECKING:
@@ -119,17 +119,16 @@ def _size_and_cost(
     return {"size": size, "runs": cost.runs, "seconds": seconds}
 
 
+@spread
 def table(
+    *,
     name: Annotated[str, typer.Argument(help="A table (see paper list), or a study of your own.")],
     protocol: Protocol = None,
     space: SpaceOption = None,
     datasets: Names = None,
     models: Names = None,
     repeats: Repeats = None,
-    seed: Seed = 0,
-    workers: Workers = None,
-    executor: ExecutorOption = "local",
-    engine: Engine = "auto",
+    runs: RunOptions,
     store: StoreOption = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count the trainings.")] = False,
     only_show: Annotated[
@@ -155,7 +154,6 @@ def table(
     """
     from dataclasses import replace
 
-    from heterophily.runs.executors.choose import executor_of
     from heterophily.studies.runner import plan_study
     from heterophily.studies.study import study
 
@@ -168,26 +166,26 @@ def table(
         chosen,
         protocol=protocol,
         space=space,
-        seed=seed,
+        seed=runs.seed,
         repeats=repeats,
         data_folder=data_folder,
         offline=offline,
-        engine=engine,
+        engine=runs.engine,
     )
     with _opened(store, is_needed=not (dry_run or only_show)) as opened:
         if dry_run:
-            clock = _clock(store, data_folder, engine)
-            _print_plan(plan, opened, clock, _count(workers), json=json)
+            clock = _clock(store, data_folder, runs.engine)
+            _print_plan(plan, opened, clock, _count(runs.workers), json=json)
             return
         failures: dict[str, str] = {}
         is_stopped = False
         if not only_show:
             try:
-                failures = _train(plan, opened, executor_of(executor, workers))
+                failures = _train(plan, opened, runs.executor_here())
             except KeyboardInterrupt:
                 is_stopped = True
         result = plan.result(opened)
-    command = _command(name, protocol, space, datasets, models, repeats, seed, engine)
+    command = _command(name, protocol, space, datasets, models, repeats, runs.seed, runs.engine)
     _print_result(replace(result, command=command), json=json, out=out)
     if statistics and not json:
         from heterophily.report.tables import statistics_lines

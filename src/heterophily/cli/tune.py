@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from heterophily.cli import panels, sources
-from heterophily.cli.runs import Engine, ExecutorOption, Seed, StoreOption, Workers
-from heterophily.cli.train import PresetSplits, ScoreOption
+from heterophily.cli.spread import RunOptions, StoreOption, spread
+from heterophily.cli.train_options import PresetSplits, ScoreOption
 from heterophily.data.source import GraphSource
 from heterophily.data.wording import count
 from heterophily.errors import InputError
@@ -54,8 +54,9 @@ Repeats = Annotated[
 ]
 
 
-@sources.reads_graph
+@spread
 def tune(
+    *,
     model: ModelArgument,
     graph: GraphSource,
     space: SpaceOption = "default",
@@ -86,10 +87,7 @@ def tune(
             help="SQLite file for optuna-dashboard (adaptive).", rich_help_panel=panels.MORE_SEARCH
         ),
     ] = None,
-    seed: Seed = 0,
-    workers: Workers = None,
-    executor: ExecutorOption = "local",
-    engine: Engine = "auto",
+    runs: RunOptions,
     store: StoreOption = None,
 ) -> None:
     """Find good hyper-parameters of a model. They are chosen by validation scores only.
@@ -97,7 +95,6 @@ def tune(
     Every training is kept in the store: stop and repeat the command as you like.
     """
     from heterophily.cli.compare import safe
-    from heterophily.runs.executors.choose import executor_of
     from heterophily.runs.stores.url import open_store
     from heterophily.search.settings import write_settings
     from heterophily.search.tune import tune as run
@@ -120,15 +117,15 @@ def tune(
             minutes=minutes,
             splits=splits,
             repeats=repeats,
-            seed=seed,
+            seed=runs.seed,
             score=score,
             preset=preset,
-            executor=executor_of(executor, workers),
+            executor=runs.executor_here(),
             watch=None if progress is None else lambda done, total: progress(len(done), total),
             dashboard=dashboard,
             data_folder=graph.data_folder,
             offline=graph.offline,
-            engine=engine,
+            engine=runs.engine,
         )
     path = out or Path(f"{safe(model)}-{safe(result.graph)}.toml")
     write_settings(path, result.best.settings, model=model, graph=result.graph, why=_why(result))
