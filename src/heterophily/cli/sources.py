@@ -121,7 +121,7 @@ def graph_source(
         bool | None,
         _more(
             "--header/--no-header",
-            help="Whether the first line of the tables holds names.",
+            help="Whether the first line of the tables has column names.",
             show_default="recognised",
         ),
     ] = None,

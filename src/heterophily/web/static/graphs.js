@@ -96,7 +96,7 @@ export async function graphs(page) {
         h("select", { "aria-label": `What ${item.file.name} is`, onchange: (event) => { item.role = event.target.value; look(); } },
           Object.entries(ROLES).map(([value, text]) => h("option", { value, selected: value === item.role }, text))),
         h("span", {}, item.file.name), h("span", { class: "dim small" }, size(item.file.size)))),
-      isTables && h("label", { class: "row" }, header, "the first line has the names of the columns"),
+      isTables && h("label", { class: "row" }, header, "the first line has column names"),
       problem && errorBox(problem),
       form && h("hr", {}), form?.element,
       (form || !isTables) && h("p", { class: "row", style: { marginTop: "0.9rem" } }, h("button", { type: "button", class: "primary", onclick: upload }, "Diagnose"))));
