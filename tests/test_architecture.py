@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -63,13 +64,55 @@ def test_every_room_has_its_place() -> None:
     assert set(LEVEL) == names | {"errors"}
 
 
-def test_no_class_name_stands_for_two_things() -> None:
-    places: dict[str, list[str]] = {}
-    for path in FILES:
-        for node in syntax(path).body:
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                places.setdefault(node.name, []).append(str(path.relative_to(SOURCE)))
-    assert not {name: found for name, found in places.items() if len(found) > 1}
+IS_TYPE_NAME = re.compile(r"[A-Z]\w*[a-z]\w*")
+
+
+def names_of(tree: ast.Module, place: str) -> Iterator[tuple[str, str]]:
+    """Public classes and type aliases of a file, each with what it stands for.
+
+    A class stands for itself. An alias stands for its expression, so ``Ints = NDArray[np.int64]``
+    may be written in several files. Options of the command line (``Annotated``) are no types.
+    """
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef):
+            name, meaning = node.name, f"class in {place}"
+        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            name, meaning = node.targets[0].id, ast.unparse(node.value)
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value:
+            name, meaning = node.target.id, ast.unparse(node.value)
+        else:
+            continue
+        if IS_TYPE_NAME.fullmatch(name) and not meaning.startswith("Annotated["):
+            yield name, meaning
+
+
+def doubles(files: Iterable[tuple[str, ast.Module]]) -> dict[str, set[str]]:
+    """Return the names that stand for more than one thing, with what they stand for."""
+    meanings: dict[str, set[str]] = {}
+    for place, tree in files:
+        for name, meaning in names_of(tree, place):
+            meanings.setdefault(name, set()).add(meaning)
+    return {name: found for name, found in meanings.items() if len(found) > 1}
+
+
+def test_no_name_of_a_class_or_type_alias_stands_for_two_things() -> None:
+    assert not doubles((str(path.relative_to(SOURCE)), syntax(path)) for path in FILES)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "found"),
+    [
+        ("class Cell: ...", "class Cell: ...", True),
+        ("class Base: ...", "Base = tuple[int, int]", True),
+        ("Base: TypeAlias = int", "Base = float", True),
+        ("Base = int", "Base: TypeAlias = int", False),
+        ("class _Own: ...", "_Own = int", False),
+        ("SIZE = 1", "SIZE = 2", False),
+        ("class Seed: ...", "Seed = Annotated[int, Option()]", False),
+    ],
+)
+def test_a_name_with_two_meanings_is_seen(first: str, second: str, found: bool) -> None:
+    assert bool(doubles([("a.py", ast.parse(first)), ("b.py", ast.parse(second))])) == found
 
 
 TRAINS = {

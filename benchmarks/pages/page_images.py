@@ -1,8 +1,9 @@
-"""Take the pictures of the docs that show pages: the web page on made data, and two diagnoses.
+"""Take the pictures of the docs that show pages: the web page, two diagnoses, a report.
 
-    python benchmarks/pages/page_images.py              # all of them, about a minute
+    python benchmarks/pages/page_images.py              # all of them, some minutes
     python benchmarks/pages/page_images.py columns      # one of them
     python benchmarks/pages/page_images.py diagnosis rare-classes  # of chameleon and of tolokers
+    python benchmarks/pages/page_images.py report       # of chameleon with three models: three parts
 
 Needs chromium with chromedriver, and the extras [web] and [dev].
 """
@@ -21,6 +22,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from PIL import Image
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
@@ -123,6 +125,9 @@ def shoot(browser: Any, file: Path) -> None:
 def keep(browser: Any, file: Path) -> None:
     """Write what the window shows."""
     browser.save_screenshot(str(file))
+    with Image.open(file) as picture:  # 256 colours are enough, and a third of the bytes
+        small = picture.convert("RGB").quantize(256, dither=Image.Dither.NONE)
+    small.save(file, optimize=True)
     browser.set_window_size(WIDTH, 1000)
     print(f"wrote {file.name}")
 
@@ -174,12 +179,35 @@ def diagnosed(dataset: str) -> Callable[[Any, Path, Path], None]:
     return picture
 
 
+def report(browser: Any, folder: Path, file: Path) -> None:
+    """Show the top of a report, the scores of its models, and, dark, what is inside them."""
+    page = folder / "report.html"
+    models = ("--models", "mlp-2,gcn,acm-gcn", "--repeats", "5")
+    shared.heterophily(
+        "report", "chameleon", *models, "--store", folder / "r.sqlite", "--out", page
+    )
+    for part, heading, height in (
+        ("light", "", 1400),
+        ("models", "Models", 900),
+        ("dark", "Accuracy by local homophily", 1745),
+    ):
+        browser.set_window_size(1000, height)
+        browser.get(page.as_uri())
+        if part == "dark":
+            one(browser, "[data-switch=theme]").click()
+        if heading:
+            browser.execute_script("arguments[0].scrollIntoView()", one(browser, "h2", heading))
+        time.sleep(1)
+        keep(browser, file.with_name(f"report-{part}.png"))
+
+
 PICTURES = {  # name on the command line -> file, and what takes it
     "columns": ("page-columns", columns),
     "graph": ("page-graph", graph),
     "playground": ("page-playground", playground),
     "diagnosis": ("diagnosis", diagnosed("chameleon")),
     "rare-classes": ("rare-classes", diagnosed("tolokers")),
+    "report": ("report", report),
 }
 
 

@@ -52,11 +52,12 @@ RATE = 0.5
 FOLDER = RESULTS / "zoo-speed"
 PAGE = DOCS / "models.md"
 BEGIN, END = "<!-- speed: python benchmarks/speed/baselines.py --show -->", "<!-- end of speed -->"
-NOTE = """`sgc-2` stays below 3x because PyTorch Geometric's `cached=True` multiplies with the graph
-once, before the first epoch: its epochs are one dense product and never touch the graph, while ours
-propagate the C columns of X W in every epoch, which needs no second copy of X. The large ratios of
-GraphSAGE and MixHop come from the order of the products: PyTorch Geometric's layers propagate the F
-input columns and then map them, ours map first. Everywhere ours reads X as a sparse matrix."""
+NOTE = """`sgc-2` stays below 3x: with `cached=True` PyTorch Geometric multiplies X with the graph once,
+before the first epoch, and keeps the result, so its epochs are one dense product without the graph.
+Ours multiply the C columns of X W with the graph in every epoch and need no second copy of X. The large
+ratios of GraphSAGE and MixHop come from the order of the products: PyTorch Geometric's layers first send
+the F input columns along the edges and then map them; ours map first. All of ours read X as a sparse
+matrix."""
 
 
 class TwoLayers(nn.Module):

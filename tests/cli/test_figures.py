@@ -57,7 +57,7 @@ def test_trained_figures_take_models_and_repeats(run: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["ternary", *TINY, "--no-train"], "--no-train forbids to train"),
+        (["ternary", *TINY, "--no-train"], "--no-train forbids training"),
         (["ternary", *TINY, "--models", " , "], "--models is empty"),
         (["ternary", *TINY, "--preset", "papr"], "did you mean 'paper'"),
         (["ternary", "--graph", "nosuch"], "nosuch"),
@@ -77,4 +77,4 @@ def test_bad_input_is_one_sentence(run: Run, arguments: list[str], message: str 
 def test_help_names_what_is_drawn_and_where_the_paper_has_it() -> None:
     text = CliRunner().invoke(app, ["t-sne", "--help"], env={"COLUMNS": "300"}).stdout
     assert "Figure 5" in text
-    assert "never trained twice" in text
+    assert "trained once and kept" in text

@@ -23,8 +23,10 @@ def test_plain_output_shows_ours_theirs_and_the_marks(data_folder: Path) -> None
         *("metric", "dataset", "paper", "ours", "difference", "as", "written")
     ]
     assert any(line.split()[:4] == ["H_edge", "texas", "0.4106", "0.4106"] for line in lines)
-    assert "H_edge, H_node, H_class: 6 of 6 agree to 4 decimals." in lines
-    assert "H_agg, S_agg(S(A,X)), S_agg(S(I,X)), DD: 8 of 8 agree to 4 decimals." in lines
+    assert "H_edge, H_node, H_class: 6 of 6 agree to 4 decimals (marked =)." in lines
+    assert (
+        "H_agg, S_agg(S(A,X)), S_agg(S(I,X)), DD: 8 of 8 agree to 4 decimals (marked =)." in lines
+    )
     assert any(line.startswith("[1] film: 26 nodes tie exactly") for line in lines)
     assert "\x1b" not in result.output
 

@@ -80,7 +80,10 @@ def test_tables_of_a_database_are_diagnosed_and_a_page_is_written(files: tuple[s
     [
         (["karate"], "--connect needs the names of two tables"),
         (["--edges", "a", "--nodes", "b"], "has no such table"),
-        (["--edges", "a", "--nodes", "b", "--weight", "w"], "--weight is for graphs in memory"),
+        (
+            ["--edges", "a", "--nodes", "b", "--weight", "w"],
+            "--weight works only for graphs in memory",
+        ),
         (["--edges", "a"], "needs --nodes too"),
     ],
 )

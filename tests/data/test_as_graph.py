@@ -109,9 +109,9 @@ def trained():
 
 
 def test_an_option_that_no_reader_has_is_refused():
-    with pytest.raises(InputError, match="lable= is no option"):
+    with pytest.raises(InputError, match="lable= is not an option"):
         as_graph((matrix(), NAMES), lable="kind")
-    with pytest.raises(InputError, match="comes too late"):
+    with pytest.raises(InputError, match="cannot be applied"):
         as_graph(load("karate"), label="kind")
 
 

@@ -134,7 +134,7 @@ def test_a_warning_says_when_many_added_ends_are_spelt_otherwise(tmp_path: Path)
 
 def test_a_line_of_totals_is_no_node(tmp_path: Path) -> None:
     nodes = table("id x label", lambda k: [k, k % 9, label(k)])
-    with pytest.raises(InputError, match=r"line 62 .*: 'Total' is no end of an edge; if it is a l"):
+    with pytest.raises(InputError, match=r"line 62 .*: no edge has the node 'Total'; if it is a l"):
         read(tmp_path, text(links()), text([*nodes, ["Total", 240, ""]]))
     edges = [*links(), ["Total", "0"]]
     assert read(tmp_path, text(edges), text([*nodes, ["Total", 240, ""]])).num_nodes == ROWS + 1

@@ -142,7 +142,7 @@ def test_a_matrix_and_a_list_of_neighbours_are_no_edges(tmp_path: Path) -> None:
     matrix = [["", *(f"n{k}" for k in range(9))]]
     matrix += [[f"n{k}", *(int(abs(k - j) == 1) for j in range(9))] for k in range(9)]
     (tmp_path / "m.csv").write_text(text(matrix))
-    with pytest.raises(InputError, match="as in a matrix of nodes by nodes; write one row per"):
+    with pytest.raises(InputError, match="as in a matrix with a row and a column for each node"):
         read_tables(tmp_path / "m.csv")
     lists = [[k, *range(k % 4 + 1)] for k in range(ROWS)]
     with pytest.raises(InputError, match=r"expected 2 .*; write one edge per line"):

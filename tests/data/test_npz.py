@@ -179,7 +179,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: Any) ->
         ({"x_indptr": np.array([0, 2, 1, 2, 3])}, "'x_indptr' must rise from 0 to 3"),
         ({"x_indptr": np.array([0, 1, 2, 2, 9])}, "'x_indptr' must rise from 0 to 3"),
         ({"x_data": np.array([1, np.nan, 1])}, r"x_data\[1\] is not a finite number"),
-        ({"x": np.ones((4, 2))}, "both dense features 'x' and CSR parts"),
+        ({"x": np.ones((4, 2))}, "dense features 'x' and also CSR features"),
         ({"unlabelled": np.array([4])}, r"unlabelled\[0\] = 4"),
         ({"edge_weight": np.ones(4)}, r"'edge_weight' has shape \(4,\), expected \(5\)"),
         ({"edge_weight": -np.ones(5)}, r"weight\[0\] = -1"),

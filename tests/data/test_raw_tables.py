@@ -292,7 +292,7 @@ def test_json_lines_are_tables(tmp_path: Path) -> None:
     assert (graph.num_nodes, graph.num_edges) == (ROWS, ROWS)
     assert graph.feature_names == ("age", "age: missing")
     (tmp_path / "bad.jsonl").write_text('{"id": 1}\n{"id": ')
-    with pytest.raises(InputError, match=r"bad\.jsonl: no JSON lines .*one object"):
+    with pytest.raises(InputError, match=r"bad\.jsonl: not JSON lines .*one object"):
         read_tables(tmp_path / "e.ndjson", tmp_path / "bad.jsonl")
 
 

@@ -133,7 +133,7 @@ def test_a_graph_beyond_its_memory_is_refused_before_it_is_read(tmp_path: Path) 
     [
         ({}, "name one graph"),
         ({"graph": "karate", **TABLES}, "name one graph"),
-        ({"nodes": "n.csv"}, "the table of nodes n.csv needs one of edges"),
+        ({"nodes": "n.csv"}, "the table of nodes n.csv needs a table of edges"),
         ({"graph": "karate", "label": "club"}, "--label is for .graphml and .gexf files, tables"),
         ({"graph": "karate", "has_header": False}, "--no-header is for tables"),
         ({"graph": "x.npz", "columns": {"a": "number"}}, "--column is for tables"),

@@ -138,7 +138,7 @@ def test_batch_gives_back_its_splits() -> None:
     assert (len(batch), batch.num_nodes) == (2, 4)
     assert [split.sizes for split in batch] == [(1, 1, 1), (1, 1, 2)]
     assert np.array_equal(batch[-1].test, second.test)
-    with pytest.raises(IndexError, match="split 2 of 2"):
+    with pytest.raises(IndexError, match="there is no split 2; there are 2"):
         batch[2]
 
 

@@ -251,7 +251,7 @@ BAD_EDGES = {
     "source,target\na,b\nb,\n": r"line 3 \(data row 2\), column 'target': empty id",
     'source,target\na,""\n': r"line 2 \(data row 1\), column 'target': empty id",
     "source,source\na,b\n": r"two columns are called 'source'",
-    "0,1\n1,2\n": r"line 1: '0' is no column name; pass has_header=False \(--no-header\)",
+    "0,1\n1,2\n": r"line 1: '0' is not a column name; pass has_header=False \(--no-header\)",
     "ann,bob\nbob,cyd\n": r"line 1: the column name 'bob' is also a node id; pass has_header=False",
     "source,target,weight\na,b,heavy\n": r"line 2 \(data row 1\), column 'weight': 'heavy' is not",
     "source,target,weight\na,b,1\nb,c,-2\n": r"line 3 \(data row 2\), column 'weight': weight -2",
@@ -287,7 +287,7 @@ BAD_NODES = {
     "id,label\na,0\nb,1.5\nc,1\n": r"line 3 .* 'label': label '1.5' is not a whole",
     "id,label,p\na,x,1\n,y,2\nc,x,3\n": r"line 3 .* 'id': empty id",
     "source,target\na,b\n": r"nodes\.csv looks like an edge table",
-    "0,x,1\n1,y,2\n": r"line 1: '0' is no column name; pass has_header=False",
+    "0,x,1\n1,y,2\n": r"line 1: '0' is not a column name; pass has_header=False",
     "a,x\nb,y\nc,x\na,y\n": r"line 1: the column name 'a' is also a node id",
     "id,label,split\na,x,train\nb,y,tset\nc,x,test\n": r"line 3 .* 'split': 'tset'",
     "id,label,split\na,x,train\nb,y,\nc,x,test\n": r"no node is in the validation set",
@@ -425,7 +425,7 @@ def test_what_a_table_cannot_hold_is_refused(tmp_path: Path) -> None:
         write_tables(Graph.from_edges([0], [1], node_ids=["a", ""]), *files)
     with pytest.raises(InputError, match="class 0 has an empty name"):
         write_tables(Graph.from_edges([0], [1], labels=[0, 1], class_names=("", "x")), *files)
-    with pytest.raises(InputError, match="need two files"):
+    with pytest.raises(InputError, match="name two files"):
         write_tables(Graph.from_edges([0], [1]), files[0], files[0])
 
 

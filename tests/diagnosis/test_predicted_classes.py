@@ -9,7 +9,7 @@ from heterophily.data.graph import Graph
 from heterophily.diagnosis.predicted_classes import predicted_informativeness
 from heterophily.diagnosis.probe_columns import stratified_folds
 from heterophily.diagnosis.shuffle import Shuffled, edge_chance
-from heterophily.diagnosis.sources import Operator
+from heterophily.diagnosis.sources import NeighbourMean
 
 FOLDS = 5
 
@@ -26,7 +26,7 @@ def predicted(graph: Graph, *, share: float, errors: float = 0.0, seed: int = 0)
         wrong = rng.random(graph.num_nodes) < errors
         guesses.append(np.where(wrong, rng.integers(0, classes, graph.num_nodes), graph.labels))
     return predicted_informativeness(
-        Operator.of(graph).adjacency[rows], labels, fold, guesses, num_classes=classes, rng=rng
+        NeighbourMean.of(graph).adjacency[rows], labels, fold, guesses, num_classes=classes, rng=rng
     )
 
 

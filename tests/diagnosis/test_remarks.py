@@ -39,15 +39,15 @@ def test_chance_in_label_informativeness_is_told_by_its_share() -> None:
 @pytest.mark.parametrize(
     ("aggregated", "raw", "average", "words"),
     [
-        (0.9, 0.7, gap(-0.2), "0.90 > S_agg(X) 0.70 would say that averaging helps"),
-        (0.7, 0.9, gap(0.2), "0.70 < S_agg(X) 0.90 would say that averaging harms"),
+        (0.9, 0.7, gap(-0.2), "0.90 > S_agg(X) 0.70 suggests that averaging helps"),
+        (0.7, 0.9, gap(0.2), "0.70 < S_agg(X) 0.90 suggests that averaging harms"),
     ],
 )
 def test_similarities_against_classifiers(aggregated, raw, average, words) -> None:
     values = {"aggregation_similarity": aggregated, "feature_similarity": raw}
     (told,) = remarks(made(gap(0.1), average), **values)
     assert words in told
-    assert told.endswith("and the verdict follows them.")
+    assert told.endswith("the verdict follows the classifiers.")
 
 
 def test_similarities_that_agree_or_hardly_differ_need_no_remark() -> None:
@@ -69,7 +69,7 @@ def test_informative_edges_that_add_nothing_are_explained() -> None:
 
 def test_nothing_is_remarked_on_a_plain_homophilic_graph() -> None:
     found = diagnose(blobs(0.9, classes=2, noise=0.5), quick=True)
-    assert found.notes == ("Quick: linear classifiers only; what only trees find may be missed.",)
+    assert found.notes == ("Quick: linear classifiers only; they may miss what trees would find.",)
 
 
 def test_rows_that_sum_to_one_may_turn_the_similarities() -> None:
@@ -86,7 +86,7 @@ def test_rows_that_sum_to_one_may_turn_the_similarities() -> None:
         as_given = aggregation_similarity(graph) - feature_similarity(graph)
         by_rows = aggregation_similarity(graph, **options) - feature_similarity(graph, **options)
         notes = diagnose(graph, quick=True).notes
-        turned.append(any("the order is the other way round" in note for note in notes))
+        turned.append(any("the order is reversed" in note for note in notes))
         assert turned[-1] == (as_given * by_rows < 0)
     assert len(set(turned)) == 2
 
@@ -97,7 +97,7 @@ def test_squirrel_names_the_order_of_the_paper(data_folder) -> None:
     assert found.metrics["aggregation_similarity"] < found.metrics["feature_similarity"]
     (told,) = [note for note in found.notes if "as in the paper's tables" in note]
     assert "0.49 and S_agg(X) 0.56" in told
-    assert "they are 0.72 and 0.70: the order is the other way round" in told
+    assert "they are 0.72 and 0.70: the order is reversed" in told
 
 
 def test_classes_that_diversification_cannot_tell_apart_are_named() -> None:

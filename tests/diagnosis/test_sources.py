@@ -10,7 +10,7 @@ from heterophily.data.catalog import load
 from heterophily.data.graph import Graph
 from heterophily.diagnosis import sources
 from heterophily.diagnosis.sources import (
-    Operator,
+    NeighbourMean,
     bipartite_side,
     neighbour_features,
     own_signal,
@@ -57,7 +57,7 @@ VARIANTS = [(False, False), (False, True), (True, False), (True, True)]
 def test_mean_is_the_mean_over_neighbours_without_the_node(directed: bool, weighted: bool) -> None:
     graph = random_graph(directed=directed, weighted=weighted)
     signal = np.random.default_rng(1).normal(size=(40, 3))
-    operator, walk = Operator.of(graph), dense_walk(graph)
+    operator, walk = NeighbourMean.of(graph), dense_walk(graph)
     np.testing.assert_allclose(operator.mean(signal), walk @ signal, atol=1e-12)
     rows = np.array([39, 0, 7])
     np.testing.assert_allclose(operator.mean(signal, rows), (walk @ signal)[rows], atol=1e-12)
@@ -73,8 +73,8 @@ def test_two_edges_away_leaves_out_the_way_back(directed: bool, weighted: bool) 
     two /= np.maximum(1 - back, 1e-3)[:, None]
     two[back > 1 - 1e-3] = 0.0
     rows = np.arange(40)
-    np.testing.assert_allclose(Operator.of(graph).returning(rows), back, atol=1e-7)
-    _, one, found = neighbour_features(Operator.of(graph), signal, rows)
+    np.testing.assert_allclose(NeighbourMean.of(graph).returning(rows), back, atol=1e-7)
+    _, one, found = neighbour_features(NeighbourMean.of(graph), signal, rows)
     np.testing.assert_allclose(one, walk @ signal, atol=1e-5)
     np.testing.assert_allclose(found, two @ signal, atol=1e-4)
 
@@ -82,7 +82,7 @@ def test_two_edges_away_leaves_out_the_way_back(directed: bool, weighted: bool) 
 def test_two_edges_away_of_a_pair_know_nothing_of_the_node() -> None:
     graph = Graph.from_edges([0], [1])
     signal = np.array([[5.0], [7.0]], np.float32)
-    _, one, two = neighbour_features(Operator.of(graph), signal, np.arange(2))
+    _, one, two = neighbour_features(NeighbourMean.of(graph), signal, np.arange(2))
     np.testing.assert_allclose(one[:, 0], [7, 5])
     np.testing.assert_allclose(two[:, 0], [0, 0])
 
@@ -90,7 +90,7 @@ def test_two_edges_away_of_a_pair_know_nothing_of_the_node() -> None:
 def test_average_is_the_product_with_the_normalised_adjacency() -> None:
     graph = blobs(0.5)
     signal = own_signal(graph, seed=0)
-    low, _, _ = neighbour_features(Operator.of(graph), signal, np.arange(graph.num_nodes))
+    low, _, _ = neighbour_features(NeighbourMean.of(graph), signal, np.arange(graph.num_nodes))
     expected = NormalizedAdjacency.of(graph.adjacency, kind="random-walk") @ signal
     np.testing.assert_allclose(low, expected, atol=1e-5)
 
@@ -117,14 +117,14 @@ def test_structure_holds_the_singular_directions_of_the_scaled_adjacency() -> No
     dense = graph.adjacency.toarray()
     root = 1 / np.sqrt(np.maximum(dense.sum(axis=1), 1))
     scaled = root[:, None] * dense * root
-    found = structure(Operator.of(graph), np.arange(60), seed=0)[:, :-2]
+    found = structure(NeighbourMean.of(graph), np.arange(60), seed=0)[:, :-2]
     expected = 60 * scaled @ scaled.T / np.square(scaled).sum()
     np.testing.assert_allclose(found @ found.T, expected, atol=1e-4)
 
 
 def test_structure_tells_degrees_as_logarithms() -> None:
     graph = Graph.from_edges([0, 0, 0, 1], [1, 2, 3, 2])
-    found = structure(Operator.of(graph), np.arange(4), seed=0)
+    found = structure(NeighbourMean.of(graph), np.arange(4), seed=0)
     np.testing.assert_allclose(found[:, -2], np.log1p([3, 2, 2, 1]))
     np.testing.assert_allclose(found[3, -1], np.log1p(3))
 
@@ -135,7 +135,7 @@ def test_renumbering_nodes_renumbers_the_structure_up_to_a_rotation() -> None:
     matrix = graph.adjacency[order][:, order].tocoo()
     turned = Graph.from_edges(matrix.row, matrix.col, num_nodes=graph.num_nodes)
     rows = np.arange(graph.num_nodes)
-    first, second = (structure(Operator.of(g), rows, seed=0) for g in (graph, turned))
+    first, second = (structure(NeighbourMean.of(g), rows, seed=0) for g in (graph, turned))
     sketch, renumbered = first[order][:, :-3], second[:, :-3]
     np.testing.assert_allclose(renumbered @ renumbered.T, sketch @ sketch.T, atol=1e-4)
     np.testing.assert_allclose(second[:, -3:], first[order][:, -3:], atol=1e-9)
@@ -144,20 +144,20 @@ def test_renumbering_nodes_renumbers_the_structure_up_to_a_rotation() -> None:
 @pytest.mark.parametrize(("directed", "weighted"), VARIANTS)
 def test_structure_of_odd_graphs_is_finite(directed: bool, weighted: bool) -> None:
     graph = random_graph(directed=directed, weighted=weighted)
-    found = structure(Operator.of(graph), np.arange(40), seed=0)
+    found = structure(NeighbourMean.of(graph), np.arange(40), seed=0)
     assert np.isfinite(found).all()
     np.testing.assert_allclose(found[38:], 0, atol=1e-6)  # alone, and the graph has two sides not
 
 
 def test_structure_of_an_edgeless_graph_is_zero() -> None:
     graph = Graph.from_edges([], [], num_nodes=6)
-    assert not structure(Operator.of(graph), np.arange(6), seed=0).any()
+    assert not structure(NeighbourMean.of(graph), np.arange(6), seed=0).any()
 
 
 def test_a_node_that_is_only_pointed_to_still_tells_who_points_to_it() -> None:
     """In a directed graph, columns are scaled by the degree of the node that is pointed to."""
     graph = Graph.from_edges([0, 1, 2, 3], [4, 4, 5, 5], direction="keep", num_nodes=6)
-    found = structure(Operator.of(graph), np.arange(6), seed=0)
+    found = structure(NeighbourMean.of(graph), np.arange(6), seed=0)
     same, other = found[0] @ found[1], found[0] @ found[2]
     assert np.linalg.norm(found[0, :-2]) > 0.1
     assert same > other + 0.1

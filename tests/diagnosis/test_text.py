@@ -45,7 +45,7 @@ def test_scores_are_named_as_a_reader_knows_them() -> None:
 def test_the_line_below_the_table_says_how_it_was_made() -> None:
     line = probe_line(replace(PROBE, notes=("400 of 900 labelled nodes, drawn at random",)))
     assert "Best without the graph: 60.0 (linear)." in line
-    assert "(5 folds, drawn 2 times) of linear classifiers on 400 labelled nodes" in line
+    assert "(5 folds, drawn 2 times, 400 labelled nodes). The classifiers are linear" in line
     assert line.endswith("400 of 900 labelled nodes, drawn at random.")
     assert "trees" in probe_line(replace(PROBE, tree_nodes=300))
     assert "trees" not in probe_line(replace(PROBE, tree_nodes=0))

@@ -74,7 +74,7 @@ def test_sentences_tell_what_was_found() -> None:
     )
     assert told["no edges"] == "The graph adds nothing: it has no edges (confidence: high)."
     assert "with 4 labelled nodes nothing can be measured" in told["no probe"]
-    assert "about 100 labelled nodes would do" in told["no probe"]
+    assert "about 100 labelled nodes would be enough" in told["no probe"]
     assert re.search(r"may add between -2\d and \+2\d points; about \d+ labelled", told["too few"])
 
 

@@ -293,7 +293,7 @@ def test_unknown_names_are_refused_with_the_nearest(graph: Graph) -> None:
     [
         (lambda c, g: c.fit(g, g.labels[:5]), r"y has shape \(5,\)"),
         (lambda c, g: c.fit(g, adjacency=g.adjacency), "a graph has edges of its own"),
-        (lambda c, g: c.fit(g, np.zeros(NODES, int)), "fewer than two classes"),
+        (lambda c, g: c.fit(g, np.zeros(NODES, int)), "are of one class"),
         (lambda c, g: c.fit(g, train_mask=[1, 2]), "train_mask is int64"),
         (lambda c, g: c.fit(g, train_mask=half(g), validation_mask=half(g)), "node 0 is in both"),
         (lambda c, g: c.fit(g, validation_mask=np.ones(NODES, bool)), "left for training"),

@@ -9,7 +9,7 @@ from probed_graphs import random_edges
 from heterophily.data.graph import Graph
 from heterophily.diagnosis.probe import probe_sources
 from heterophily.diagnosis.probe_columns import stratified_folds
-from heterophily.diagnosis.sources import Operator
+from heterophily.diagnosis.sources import NeighbourMean
 from heterophily.filters.neighbour_labels import NeighbourLabels
 
 FOLDS, CLASSES = 4, 3
@@ -30,7 +30,7 @@ def counted(graph: Graph, labels=None, rows=None) -> NeighbourLabels:
     rows = np.arange(graph.num_nodes) if rows is None else rows
     labels = graph.labels if labels is None else labels
     return NeighbourLabels.count(
-        Operator.of(graph), rows, labels, fold_of(graph)[rows], num_classes=CLASSES
+        NeighbourMean.of(graph), rows, labels, fold_of(graph)[rows], num_classes=CLASSES
     )
 
 
@@ -98,7 +98,11 @@ def test_shares_of_a_class_add_up_to_one_and_no_label_means_the_prior() -> None:
     graph = Graph.from_edges([0, 1], [1, 2], num_nodes=5, labels=[0, 1, 2, 0, 1])
     prior = np.array([0.5, 0.3, 0.2])
     columns = NeighbourLabels.count(
-        Operator.of(graph), np.arange(5), graph.labels, np.array([0, 1, 2, 0, 1]), num_classes=3
+        NeighbourMean.of(graph),
+        np.arange(5),
+        graph.labels,
+        np.array([0, 1, 2, 0, 1]),
+        num_classes=3,
     ).columns(0, prior)
     np.testing.assert_allclose(columns[:, :3].sum(axis=1), 1)
     np.testing.assert_allclose(columns[:, 4:7].sum(axis=1), 1)
@@ -125,7 +129,7 @@ def test_a_label_that_is_known_exactly_from_the_neighbours_is_found() -> None:
     graph = Graph.from_edges(range(0, 200, 2), range(1, 200, 2), labels=labels)
     fold = stratified_folds(labels, folds=5, rng=np.random.default_rng(0))
     found = NeighbourLabels.count(
-        Operator.of(graph), np.arange(200), labels, fold, num_classes=4
+        NeighbourMean.of(graph), np.arange(200), labels, fold, num_classes=4
     ).columns(0, np.full(4, 0.25))
     partner = np.arange(200) ^ 1
     sees = (fold[partner] != 0) & (fold[partner] != fold)

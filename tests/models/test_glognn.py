@@ -72,7 +72,7 @@ def test_unit_importance_makes_both_models_the_same():
 
 @pytest.mark.parametrize(
     ("changes", "message"),
-    [({"gamma": 1.0}, "below 1"), ({"alpha": 0.0, "beta": 0.0}, "one is above 0")],
+    [({"gamma": 1.0}, "below 1"), ({"alpha": 0.0, "beta": 0.0}, "one of them above 0")],
 )
 def test_bad_options_are_refused(changes, message):
     with pytest.raises(InputError, match=message):

@@ -58,7 +58,7 @@ def test_another_graph_is_refused():
     model = build()
     model.load_state_dict(result.state)
     other = Graph.from_edges([0], [1], features=np.eye(2), labels=[0, 1])
-    with pytest.raises(InputError, match="learnt, the graph has 2"):
+    with pytest.raises(InputError, match="nodes and the graph has 2"):
         model(GraphInputs.from_graph(other, MODELS["label-propagation"].inputs))
 
 

@@ -217,7 +217,7 @@ def test_labels_bind_the_trees_to_the_graph_of_the_training():
     model = build()
     model.load_state_dict(result.state)
     other = Graph.from_edges([0], [1], features=np.eye(2, 3), labels=[0, 1])
-    with pytest.raises(InputError, match="400 nodes were learnt, the graph has 2"):
+    with pytest.raises(InputError, match="trained on 400 nodes and the graph has 2"):
         model(GraphInputs.from_graph(other, spec.inputs))
 
 

@@ -7,7 +7,17 @@ from itertools import pairwise
 
 import pytest
 
-from heterophily.page.svg import Chart, Labels, cloud, clouds, figure, legend, picture, strip, ticks
+from heterophily.page.svg import (
+    Chart,
+    PointLabels,
+    cloud,
+    clouds,
+    figure,
+    legend,
+    picture,
+    strip,
+    ticks,
+)
 
 
 def chart() -> Chart:
@@ -67,7 +77,7 @@ def test_clouds_take_turns_and_lose_no_point() -> None:
 
 
 def test_two_labels_at_one_point_do_not_overlap() -> None:
-    labels = Labels(0, 400)
+    labels = PointLabels(0, 400)
     first, second = (labels.place(200, 100, 10) for _ in range(2))
     assert first != second
     start, end = second[0], second[0] + 61
@@ -75,7 +85,7 @@ def test_two_labels_at_one_point_do_not_overlap() -> None:
 
 
 def test_a_label_near_the_right_edge_goes_to_the_left_of_its_point() -> None:
-    start, _ = Labels(0, 400).place(390, 100, 10)
+    start, _ = PointLabels(0, 400).place(390, 100, 10)
     assert start + 61 < 390
 
 

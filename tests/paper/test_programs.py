@@ -84,5 +84,5 @@ def test_settings_of_the_graph_reach_the_graph() -> None:
 
 def test_the_list_is_no_space_for_a_search() -> None:
     assert compared_splits("cornell") == 5
-    with pytest.raises(InputError, match="the space programs is a list of whole settings"):
+    with pytest.raises(InputError, match="the space programs is made for one table"):
         space_for("programs", "gcn", "texas")

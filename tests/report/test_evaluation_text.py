@@ -69,7 +69,7 @@ def test_the_score_that_decides_comes_first_with_baselines_and_classes():
     assert not any("test nodes" in line for line in lines[1:5])
     text = "\n".join(lines)
     assert "Better than always guessing the largest class (ROC AUC 0.5000): +50.0 points" in text
-    assert "If a node is called 'bad' from a probability of" in text
+    assert "If nodes with a probability of at least" in text
     assert lines[-1].split() == ["bad", "12", "1.0000", "1.0000", "1.0000"]
 
 

@@ -96,7 +96,7 @@ def test_an_unknown_name_is_refused_with_the_nearest_one(ask: object, message: s
         ('title = "x"\nrows = ["gcn"]\ndatasets = ["texas"]\ncolour = 1', "unknown key of study"),
         ('title = "x"\nrows = [{model = "gcn"}]\ndatasets = ["texas"]', "a table with a name"),
         ('title = "x"\nrows = [{name = "a", depth = 2}]\ndatasets = ["t"]', "unknown key 'depth'"),
-        ('title = "x"\nrows = ["gcn", "gcn"]\ndatasets = ["texas"]', "row 'gcn' is there twice"),
+        ('title = "x"\nrows = ["gcn", "gcn"]\ndatasets = ["texas"]', "row 'gcn' occurs twice"),
         ('title = "x"\nrows = ["gcn"]\ndatasets = ["t"]\nsplits = "odd"', "unknown split rule"),
         ('title = "x"\nrows = ["gcn"]\ndatasets = ["t"]\npreset = "odd"', "unknown preset"),
         ('title = "x"\nrows = ["gcn"]\ndatasets = ["t"]\npublished = "odd"', "unknown published"),

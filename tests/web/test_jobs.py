@@ -83,7 +83,7 @@ def test_no_more_jobs_run_than_allowed_and_no_more_wait_than_allowed(
         first, second = (jobs.submit("comparison", SLOW) for _ in range(2))
         wait_for_step(first)
         assert (first.state, second.state) == ("running", "waiting")
-        with pytest.raises(RefusedError, match="1 jobs wait already") as refused:
+        with pytest.raises(RefusedError, match="1 job is waiting already") as refused:
             jobs.submit("comparison", SLOW)
         assert refused.value.status == 429
         jobs.stop(first.id)

@@ -86,7 +86,7 @@ def test_only_tables_have_columns(live: Live) -> None:
         live.post(f"/api/graphs/{graph['id']}/reading", json={}),
     ):
         assert answer.status_code == 409
-        assert "did not come as tables" in answer.json()["error"]
+        assert "was not read from tables" in answer.json()["error"]
 
 
 @pytest.mark.parametrize(

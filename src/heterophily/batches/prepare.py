@@ -41,8 +41,9 @@ def channel_batches(
     names = row_channels(spec)
     if names is None:
         raise InputError(
-            "this model looks at neighbours in every layer, so that no channels can be computed "
-            "for it once; train it with --batches sampled, or choose acm-sgc-1, acm-sign or mlp-2"
+            "this model uses neighbours in every layer, so its channels cannot be computed once "
+            "before the training; train it with --batches sampled, or choose acm-sgc-1, acm-sign "
+            "or mlp-2"
         )
     inputs = spec.inputs
     recipe = ChannelRecipe.for_names(

@@ -145,8 +145,8 @@ class _Replay:
     @property
     def matrix(self) -> Any:
         raise InputError(
-            "this model looks at single edges, which only a graph in memory gives it; choose a "
-            "model that heterophily.batches.fits names"
+            "this model reads single edges, which is possible only if the graph is in memory; "
+            "choose a model that heterophily.batches.fits names"
         )
 
 
@@ -175,7 +175,8 @@ class _Panels:
                 done += os.pwrite(self._file.fileno(), data[done:], place + done)
         except OSError as error:
             raise InputError(
-                f"the exact prediction ran out of room for what it puts aside: {error.strerror}"
+                f"the exact prediction could not write its temporary file: {error.strerror}; free "
+                "some space and run the command again"
             ) from error
 
     def read_panel(self, number: int, rows: slice) -> NDArray[np.float32]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from heterophily.channels.rows import (
     AnyGraph,
-    Direction,
+    Orientation,
     ahead,
     blocks_of,
     degrees_of,
@@ -45,7 +45,7 @@ class StreamedOperator:
     def of(
         cls,
         graph: AnyGraph,
-        direction: Direction = "forward",
+        direction: Orientation = "forward",
         *,
         kind: Normalization = "random-walk",
         renormalize: bool = True,

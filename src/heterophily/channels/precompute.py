@@ -19,7 +19,7 @@ from heterophily.channels.channels import Channels
 from heterophily.channels.columns import FeaturePanels, FeatureScale, load_panel, scale_of
 from heterophily.channels.operator import StreamedOperator, stride_of
 from heterophily.channels.recipe import ChannelRecipe, low_name
-from heterophily.channels.rows import AnyGraph, Direction, degrees_of, parts_of, read_slice
+from heterophily.channels.rows import AnyGraph, Orientation, degrees_of, parts_of, read_slice
 from heterophily.data.atomic import write_text
 from heterophily.data.disk.files import mapped, write_blocks
 from heterophily.data.disk.graph import DiskGraph
@@ -91,15 +91,15 @@ def compute_channels(
     return Channels(graph.num_nodes, panels.num_columns, panels.arrays(), low, degrees, scale)
 
 
-def _directions(recipe: ChannelRecipe) -> list[tuple[Direction, int]]:
-    every: list[tuple[Direction, int]] = [
+def _directions(recipe: ChannelRecipe) -> list[tuple[Orientation, int]]:
+    every: list[tuple[Orientation, int]] = [
         ("forward", recipe.hops),
         ("reverse", recipe.reverse_hops),
     ]
     return [pair for pair in every if pair[1]]
 
 
-def _operator(graph: AnyGraph, recipe: ChannelRecipe, direction: Direction) -> StreamedOperator:
+def _operator(graph: AnyGraph, recipe: ChannelRecipe, direction: Orientation) -> StreamedOperator:
     return StreamedOperator.of(graph, direction, kind=recipe.kind, renormalize=recipe.renormalize)
 
 
@@ -183,11 +183,11 @@ class _OnDisk:
         folder = self.place / _digest(facts)[:16]
         return facts, folder, _read_json(folder / MANIFEST)
 
-    def _name(self, entry: tuple[int, Direction, int]) -> str:
+    def _name(self, entry: tuple[int, Orientation, int]) -> str:
         number, direction, power = entry
         return f"{low_name(power, direction)}-{number:03d}.f32"
 
-    def _is_there(self, entry: tuple[int, Direction, int]) -> bool:
+    def _is_there(self, entry: tuple[int, Orientation, int]) -> bool:
         name = self._name(entry)
         size = self.graph.num_nodes * self.panels.width(entry[0]) * 4
         path = self.folder / name
@@ -199,7 +199,7 @@ class _OnDisk:
             return False
         return True
 
-    def _check_room(self, missing: list[tuple[int, Direction, int]]) -> None:
+    def _check_room(self, missing: list[tuple[int, Orientation, int]]) -> None:
         """Refuse before the work what the disk or the memory cannot hold."""
         size = sum(self.graph.num_nodes * self.panels.width(entry[0]) * 4 for entry in missing)
         free = shutil.disk_usage(self.folder).free
@@ -217,7 +217,7 @@ class _OnDisk:
             )
 
     def _panel(
-        self, scale: FeatureScale, number: int, direction: Direction, powers: int
+        self, scale: FeatureScale, number: int, direction: Orientation, powers: int
     ) -> Iterator[int]:
         """Compute the powers of one panel that are missing; yield 1 for each."""
         entries = [(number, direction, power) for power in range(1, powers + 1)]

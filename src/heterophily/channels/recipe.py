@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
-from heterophily.channels.rows import Direction
+from heterophily.channels.rows import Orientation
 from heterophily.errors import InputError
 from heterophily.filters.direction import EdgeDirection
 from heterophily.filters.normalization import Normalization
@@ -29,12 +29,12 @@ class ChannelName:
 
     kind: str
     hops: int = 0
-    direction: Direction = "forward"
+    direction: Orientation = "forward"
 
     @classmethod
     def parse(cls, name: str) -> ChannelName:
         """Read a name."""
-        direction: Direction = "reverse" if name.startswith(_REVERSE) else "forward"
+        direction: Orientation = "reverse" if name.startswith(_REVERSE) else "forward"
         kind, _, hops = name.removeprefix(_REVERSE).partition("-")
         if name in (OWN, DEGREE):
             return cls(name)
@@ -54,7 +54,7 @@ class ChannelName:
         return tuple(low_name(k, self.direction) for k in powers if k > 0)
 
 
-def low_name(hops: int, direction: Direction) -> str:
+def low_name(hops: int, direction: Orientation) -> str:
     """Return the name of a stored channel.
 
     >>> low_name(2, "reverse")
@@ -107,7 +107,7 @@ class ChannelRecipe:
         }
         return cls(hops=most["forward"], reverse_hops=most["reverse"], **how)  # type: ignore[arg-type]
 
-    def stored(self) -> list[tuple[Direction, int]]:
+    def stored(self) -> list[tuple[Orientation, int]]:
         """Return the low channels that are computed, in the order of the work."""
         return [("forward", k) for k in range(1, self.hops + 1)] + [
             ("reverse", k) for k in range(1, self.reverse_hops + 1)

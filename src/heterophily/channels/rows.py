@@ -18,7 +18,7 @@ from heterophily.errors import InputError
 from heterophily.native.sampler import CsrParts
 
 AnyGraph: TypeAlias = Graph | DiskGraph
-Direction: TypeAlias = Literal["forward", "reverse"]
+Orientation: TypeAlias = Literal["forward", "reverse"]
 T = TypeVar("T")
 
 BLOCK_ENTRIES = 1 << 22
@@ -41,7 +41,7 @@ class RowBlock:
         return int(self.indptr.size - 1)
 
 
-def parts_of(graph: AnyGraph, direction: Direction = "forward") -> CsrParts:
+def parts_of(graph: AnyGraph, direction: Orientation = "forward") -> CsrParts:
     """Return the rows of A, or of its transpose; files are mapped, not read.
 
     >>> graph = Graph.from_edges([0], [1], labels=[0, 1], direction="keep")
@@ -58,8 +58,8 @@ def parts_of(graph: AnyGraph, direction: Direction = "forward") -> CsrParts:
         )
     if graph.is_weighted:
         raise InputError(
-            f"{graph.name!r} has weighted edges, which channels and sampled neighbourhoods do not "
-            "know; train with --batches full"
+            f"{graph.name!r} has weighted edges, and training with channels or sampled "
+            "neighbourhoods cannot use weights; train with --batches full"
         )
     adjacency = graph.adjacency
     if direction == "reverse" and graph.is_directed:

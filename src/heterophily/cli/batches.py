@@ -99,9 +99,9 @@ def choose_batches(
         ways = ways_of(spec)
         raise InputError(
             f"{graph.name} with {graph.num_nodes:,} nodes and {graph.num_edges:,} edges is too "
-            f"large for this model: its ways ({', '.join(ways)}) need "
-            f"{memory_of(ways[-1], spec, size) / _GB:,.1f} GB or more of {room / _GB:,.1f} GB; "
-            "choose acm-sgc-1, acm-sign or mlp-2"
+            f"large for this model: training it ({' or '.join(ways)}) needs at least "
+            f"{memory_of(ways[-1], spec, size) / _GB:,.1f} GB of memory, and {room / _GB:,.1f} GB "
+            "may be used; choose acm-sgc-1, acm-sign or mlp-2"
         )
     if chosen == "full":
         return ChosenWay(graph.to_graph(), _settings(chosen, numbers, config))

@@ -71,7 +71,7 @@ def compare(
     runs: RunOptions,
     store: StoreOption = None,
 ) -> None:
-    """Compare models on the same splits and say which differences are real.
+    """Compare models on the same splits and say which differences are more than chance.
 
     Every training is kept in the store: stop and repeat the command as you like.
     """

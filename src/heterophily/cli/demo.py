@@ -14,17 +14,18 @@ if TYPE_CHECKING:
 SHOWN = (
     (
         "davis",
-        "Women and the events they went to: no two neighbours are alike, yet that is no harm. "
-        "See edge homophily 0 beside aggregation homophily 1.",
+        "Women and the events that they attended. Neighbours are never of the same class, and "
+        "yet the graph helps: compare edge homophily (0) with aggregation homophily (1).",
     ),
     (
         "karate",
-        "A club that split in two: friends ended on the same side. See all homophily metrics high.",
+        "A club that split in two. Friends mostly chose the same side, so all homophily metrics "
+        "are high.",
     ),
     (
         "digits",
-        "Handwritten digits, 7 of 10 edges drawn between different digits. See averaging over "
-        "neighbours lose what own features know.",
+        "Handwritten digits. 7 of 10 edges join different digits, so averaging over neighbours "
+        "loses information that own features have.",
     ),
 )
 DIGITS_CLASSES, DIGITS_NODES, DIGITS_HOMOPHILY, DIGITS_DEGREE = 6, 170, 0.3, 10
@@ -55,7 +56,10 @@ def demo() -> None:
         console.print(found, crop=False)
         console.print()
     print("Your own graph: heterophily train auto --edges EDGES.csv --nodes NODES.csv --out model")
-    print("The argument of the paper: heterophily paper figure synthetic-metrics --quick")
+    print(
+        "The main experiment of the paper, in small: heterophily paper figure synthetic-metrics "
+        "--quick"
+    )
 
 
 def digits() -> Graph:

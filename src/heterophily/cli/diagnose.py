@@ -24,7 +24,7 @@ def diagnose(
         bool,
         typer.Option(
             "--quick",
-            help="Linear classifiers only, on at most 2,000 nodes.",
+            help="Faster: linear classifiers only, on at most 2,000 nodes.",
             rich_help_panel=panels.SEARCH,
         ),
     ] = False,
@@ -34,8 +34,8 @@ def diagnose(
     connect: Annotated[
         str | None,
         typer.Option(
-            help="Let a database count: duckdb:///FILE, postgresql://..., spark://HOST:PORT, or "
-            "another URL of ibis. --edges and --nodes are then names of tables.",
+            help="Count in a database; --edges and --nodes are then names of its tables: "
+            "duckdb:///FILE, postgresql://..., spark://HOST:PORT, or another URL of ibis.",
             show_default=False,
             rich_help_panel=panels.DATA,
         ),
@@ -54,7 +54,7 @@ def diagnose(
     json: sources.Json = False,
     all_columns: AllColumns = False,
 ) -> None:
-    """Say whether the heterophily of a graph is harmful: verdict, metrics, probe, what to run."""
+    """Say whether the graph helps or harms a model, how sure that is, and what to run next."""
     if report is not None and no_report:
         raise InputError("--report and --no-report contradict each other; pass one of them")
     from heterophily.cli.warehouse import diagnose_in_engine, diagnosed

@@ -81,7 +81,9 @@ def open_on_disk(source: GraphSource, out: Path, *, dtype: str = "float32") -> D
 def _refuse_not_kept(source: GraphSource) -> None:
     for key, word in _NOT_KEPT.items():
         if getattr(source, key) not in (None, "remove"):
-            raise InputError(f"{word}: a graph on disk has neither weights, types nor self loops")
+            raise InputError(
+                f"{word} cannot be used here: a graph on disk has no weights, types or self loops"
+            )
 
 
 class ProgressLine:

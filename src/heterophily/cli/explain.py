@@ -21,7 +21,7 @@ def explain(
     graph: GraphSource,
     json: sources.Json = False,
 ) -> None:
-    """Say which channel decided on a node, what its neighbours are, and how alike they are."""
+    """Explain the prediction for one node: what decided it, and what its neighbours are."""
     from heterophily.prediction.explain import explain as run
     from heterophily.prediction.folder import load_model
 

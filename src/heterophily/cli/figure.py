@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 app = typer.Typer(
     invoke_without_command=True,
     callback=show_help,
-    help="Draw the figures of the paper; stop any time, the next call goes on.",
+    help="Draw the figures of the paper. You may stop; the same command goes on.",
 )
 
 QUICK: dict[str, Any] = {"search": "small", "max_epochs": 500}
@@ -98,7 +98,9 @@ class PlaceOptions:
 
     store: Annotated[
         str | None,
-        typer.Option("--store", help="Store of the runs.", show_default="OUT/runs.sqlite"),
+        typer.Option(
+            "--store", help="Where finished trainings are kept.", show_default="OUT/runs.sqlite"
+        ),
     ] = None
     out: Out = Path("figures")
     data_folder: sources.DataFolder = None

@@ -14,7 +14,7 @@ from heterophily.report.figures.catalog import FIGURES, Figure
 
 Graphs = Annotated[
     list[str] | None,
-    typer.Option("--graph", help="A catalog name or a file; repeat it for several panels."),
+    typer.Option("--graph", help="Name of a dataset or a file; repeat it for several panels."),
 ]
 Models = Annotated[str | None, typer.Option(help="Models, with commas between.")]
 Repeats = Annotated[int | None, typer.Option(min=1, help="Splits on which models are trained.")]
@@ -25,16 +25,18 @@ Splits = Annotated[
 Preset = Annotated[
     str, typer.Option(help="paper, paper-as-written, or default: where settings come from.")
 ]
-Nodes = Annotated[int, typer.Option(min=1, help="Draw at most so many nodes (up to 5,000).")]
+Nodes = Annotated[int, typer.Option(min=1, help="Draw at most this many nodes (up to 5,000).")]
 Results = Annotated[
     list[Path] | None,
     typer.Option(help="For sota-bars: a file or folder of results of ours; repeatable."),
 ]
 StoreFile = Annotated[
     Path | None,
-    typer.Option("--store", help="Store of the runs.", show_default="OUT/runs.sqlite"),
+    typer.Option(
+        "--store", help="Where finished trainings are kept.", show_default="OUT/runs.sqlite"
+    ),
 ]
-NoTrain = Annotated[bool, typer.Option("--no-train", help="Draw from what is there; never train.")]
+NoTrain = Annotated[bool, typer.Option("--no-train", help="Draw from finished trainings only.")]
 MaxEpochs = Annotated[int | None, typer.Option(min=1, help="Another limit on epochs.")]
 Out = Annotated[Path, typer.Option(help="Folder for pictures and records.")]
 

@@ -18,7 +18,7 @@ Facts = dict[str, Any]
 
 
 def info(as_json: Annotated[bool, typer.Option("--json", help="Print data.")] = False) -> None:
-    """Say which versions, engine, cores, folders and datasets are in use, and what is wrong."""
+    """Show versions, engine, cores, folders and datasets in use, and what is wrong with them."""
     problems: list[str] = []
     facts: Facts = {
         "versions": _versions(),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from textwrap import fill
 from typing import Annotated, Any
 
 import typer
@@ -21,7 +22,7 @@ def models(
     offline: sources.Offline = False,
     json: sources.Json = False,
 ) -> None:
-    """List the models; with --cost, count their parameters and the operations of one pass."""
+    """List the models and what each does; with --cost, how large and how expensive each is."""
     from heterophily.cli.studies import names_of
     from heterophily.models.catalog import MODELS
     from heterophily.models.table import card_of
@@ -33,13 +34,18 @@ def models(
         return
     cards = {name: card_of(name.partition("[")[0]) for name in chosen}
     if json:
-        _print_json([{"name": n, "paper": c.paper, "cost": c.cost} for n, c in cards.items()])
+        _print_json(
+            [
+                {"name": n, "does": c.does, "paper": c.paper, "cost": c.cost}
+                for n, c in cards.items()
+            ]
+        )
         return
-    from heterophily.report.tables import plain
-
-    rows = [[name, "", card.paper] for name, card in cards.items()]
-    width = max(len(row[2]) for row in rows)
-    print(plain(["model", "", "paper".ljust(width)], [[a, b, c.ljust(width)] for a, b, c in rows]))
+    for card in dict.fromkeys(cards.values()):
+        alike = [name for name in cards if cards[name] == card]
+        print(fill(", ".join(alike), 100))
+        print(fill(card.does, 100, initial_indent="    ", subsequent_indent="    "))
+    print("\nPapers, options and costs: docs/models.md. Costs on your graph: --cost GRAPH.")
 
 
 def _print_costs(
@@ -68,8 +74,9 @@ def _print_costs(
     print(plain(header, rows))
     print(
         f"\nOn {opened.name}: {opened.num_nodes:,} nodes, {opened.num_features:,} features. "
-        "Millions of floating-point operations in the matrix products of one forward pass, default "
-        "options. The paper's formula counts every feature, ours those that are not zero."
+        "Apart from the parameters, numbers are millions of floating-point operations of one "
+        "forward pass with default options (matrix products only). The paper's formula counts "
+        "every feature, the other columns only features that are not zero."
     )
 
 

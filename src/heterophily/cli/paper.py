@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from heterophily.metrics.reproduce import EstimateComparison, MetricComparison
 
 app = typer.Typer(
-    invoke_without_command=True, callback=show_help, help="Compute the tables of the paper again."
+    invoke_without_command=True,
+    callback=show_help,
+    help="Compute the tables and figures of the paper again.",
 )
 
 SYMBOLS = {
@@ -56,7 +58,7 @@ def metrics(
     seed: Annotated[int, typer.Option(min=0, help="Seed of the draws of the estimates.")] = 0,
     json: sources.Json = False,
 ) -> None:
-    """Print both metric tables: ours, the paper's, and the formula as written.
+    """Print the paper's tables of metrics: our values, the paper's, and the formula as written.
 
     "ours" uses the variant behind each printed value (directed edges, loops kept, row-normalised
     features, ...); "as written" is the paper's formula on the undirected graph without loops.
@@ -81,7 +83,7 @@ def page(
     results: Annotated[Path, typer.Option(help="Folder of the records.")] = Path("results"),
     out: Annotated[Path | None, typer.Option(help="Write the page here.")] = None,
 ) -> None:
-    """Map every equation, table and figure of the paper to command, record and agreement."""
+    """List every equation, table and figure of the paper: its command, and whether we agree."""
     from heterophily.data.atomic import write_text
     from heterophily.report.paper_page import paper_page
 
@@ -168,7 +170,7 @@ def _summary(values: Sequence[MetricComparison]) -> list[str]:
         chosen = [value for value in values if value.metric in metrics]
         if chosen:
             agree = sum(value.agrees for value in chosen)
-            lines.append(f"{title}: {agree} of {len(chosen)} agree to 4 decimals.")
+            lines.append(f"{title}: {agree} of {len(chosen)} agree to 4 decimals (marked =).")
     return lines
 
 

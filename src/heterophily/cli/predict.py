@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from heterophily.prediction.model import TrainedModel
     from heterophily.prediction.predict import Predictions
 
-Folder = Annotated[Path, typer.Argument(metavar="MODEL", help="Folder of heterophily train --out.")]
+Folder = Annotated[
+    Path, typer.Argument(metavar="MODEL", help="Model folder that heterophily train --out wrote.")
+]
 _SHOWN = 5  # rows that are printed without --out
 _NOTES = 8  # remarks on the new table that are printed
 ORDERS = ("rank", "nodes")
@@ -49,9 +51,8 @@ def predict(
     """Predict label, class probabilities and channel weights of every node.
 
     The tables are read as in training, and columns that look different are named. With two
-    classes the rows are ranked: the nodes most probably of the rarer class come first. Nodes that
-    training did not see are welcome, unless a weight of the model belongs to every node; labels
-    are not used.
+    classes the rows are ranked: the nodes most probably of the rarer class come first. New nodes
+    are accepted, except by models that have a weight for each training node. Labels are not used.
     """
     from heterophily.prediction.folder import load_model
 
@@ -159,8 +160,8 @@ def threshold_line(model: TrainedModel, found: Predictions) -> str | None:
     place, value = found.class_names.index(chosen["class"]), float(chosen["value"])
     nodes = int((found.probabilities[:, place] >= value).sum())
     return (
-        f"label is the more probable class; {nodes:,} nodes have p({chosen['class']}) of at least "
-        f"{value:.2f}, the threshold that validation nodes chose"
+        f"the column label has the more probable class; {nodes:,} nodes have p({chosen['class']}) "
+        f"of at least {value:.2f}, the threshold chosen on validation nodes"
     )
 
 

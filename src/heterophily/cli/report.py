@@ -43,7 +43,7 @@ def report(
     results: Annotated[
         list[Path] | None,
         typer.Option(
-            help="A file that compare --out or train --json wrote; repeatable.",
+            help="Show results from this file of compare --out or train --json; repeatable.",
             rich_help_panel=panels.MODEL,
         ),
     ] = None,
@@ -59,14 +59,18 @@ def report(
     ] = False,
     quick: Annotated[
         bool,
-        typer.Option("--quick", help="Leave out the channel probe.", rich_help_panel=panels.OUTPUT),
+        typer.Option(
+            "--quick",
+            help="Faster diagnosis: linear classifiers on 2,000 nodes.",
+            rich_help_panel=panels.OUTPUT,
+        ),
     ] = False,
     map_nodes: Annotated[
         int,
         typer.Option(
             min=1,
             max=5000,
-            help="Nodes in the maps and the triangle.",
+            help="Most nodes that the maps and the triangle of channels show.",
             rich_help_panel=panels.MORE_RUNS,
         ),
     ] = 2000,
@@ -85,7 +89,7 @@ def report(
     ] = None,
     runs: RunOptions,
 ) -> None:
-    """Write one HTML file on a graph: verdict, metrics, probe, and models if they are named.
+    """Write one HTML file about a graph: its diagnosis and, with --models, trained models.
 
     Stop any time: trained models are kept, and the same command goes on.
     """

@@ -33,7 +33,7 @@ GraphName = Annotated[str | None, typer.Option(help="Only this graph.")]
 def list_runs(
     model: ModelFilter = None,
     graph: GraphName = None,
-    limit: Annotated[int, typer.Option(min=1, help="Show at most so many.")] = 50,
+    limit: Annotated[int, typer.Option(min=1, help="Show at most this many.")] = 50,
     store: StoreOption = None,
     json: Json = False,
 ) -> None:
@@ -96,7 +96,7 @@ def export(
     graph: GraphName = None,
     store: StoreOption = None,
 ) -> None:
-    """Write finished runs as a table, whole or not at all."""
+    """Write finished runs as a table."""
     from heterophily.runs.transfer import export_records
 
     with _open(store) as opened:
@@ -111,7 +111,7 @@ def merge(
     ],
     store: StoreOption = None,
 ) -> None:
-    """Take the runs of other stores or files into this one; equal keys must have equal answers."""
+    """Add the runs of other stores or files to this one; for the same run both must agree."""
     from heterophily.runs.stores.url import open_store, without_password
     from heterophily.runs.transfer import READERS, merge_records, merge_store, read_records
 
@@ -130,7 +130,7 @@ def merge(
 
 @app.command("check")
 def check(store: StoreOption = None) -> None:
-    """Compare every record with its checksum; exit 1 if one is damaged."""
+    """Compare every record with its checksum; the exit code is 1 if one is damaged."""
     from heterophily.runs.care import check_store
 
     health = check_store(store)
@@ -146,7 +146,7 @@ def check(store: StoreOption = None) -> None:
 
 @app.command("salvage")
 def salvage(out: NewStore, store: StoreOption = None) -> None:
-    """Take every intact run of a damaged store to a new file; the damaged one stays."""
+    """Copy every intact run of a damaged store to a new file; the damaged file stays."""
     from heterophily.runs.care import salvage as take
 
     print(f"took {take(store, out)} intact runs to {out}")
@@ -154,7 +154,7 @@ def salvage(out: NewStore, store: StoreOption = None) -> None:
 
 @app.command("migrate")
 def migrate(store: StoreOption = None) -> None:
-    """Bring a store to the schema of this program; every record stays as it is."""
+    """Update a store of an earlier version to the format of this one; no record changes."""
     from heterophily.runs.care import migrate as bring
 
     before, after = bring(store)
@@ -163,7 +163,7 @@ def migrate(store: StoreOption = None) -> None:
 
 @app.command("backup")
 def backup(out: NewStore, store: StoreOption = None) -> None:
-    """Copy all runs of one moment to a new file, also while other commands write."""
+    """Copy all runs to a new file; other commands may write meanwhile."""
     from heterophily.runs.care import backup as copy
 
     with _open(store) as opened:

@@ -25,28 +25,34 @@ def serve(
         bool, typer.Option("--open/--no-open", help="Open the page in a browser.")
     ] = True,
     work_folder: Annotated[
-        Path | None, typer.Option(help="Uploads and jobs.", show_default="in the user's cache")
+        Path | None,
+        typer.Option(help="Folder for uploads and jobs.", show_default="in the user's cache"),
     ] = None,
     store: StoreOption = None,
-    max_upload_mb: Annotated[int, typer.Option(min=1, help="Largest upload.")] = 100,
-    max_jobs: Annotated[int, typer.Option(min=1, help="Jobs that run side by side.")] = 2,
+    max_upload_mb: Annotated[int, typer.Option(min=1, help="Largest upload in MB.")] = 100,
+    max_jobs: Annotated[
+        int, typer.Option(min=1, help="Diagnoses and comparisons at the same time.")
+    ] = 2,
     import_seconds: Annotated[
-        float, typer.Option(help="Reading an upload is ended after so long.")
+        float, typer.Option(help="Most seconds for reading an upload.")
     ] = 120.0,
     import_mb: Annotated[
-        int, typer.Option(min=1, help="Most memory for reading an upload.")
+        int, typer.Option(min=1, help="Most memory for reading an upload, in MB.")
     ] = 4096,
-    job_minutes: Annotated[
-        float, typer.Option(help="Any other job is ended after so long.")
-    ] = 60.0,
-    job_mb: Annotated[int, typer.Option(min=1, help="Most memory of any other job.")] = 8192,
+    job_minutes: Annotated[float, typer.Option(help="Most minutes for any other job.")] = 60.0,
+    job_mb: Annotated[
+        int, typer.Option(min=1, help="Most memory for any other job, in MB.")
+    ] = 8192,
     token: Annotated[
         str | None,
-        typer.Option(help="What a browser must know; drawn for other hosts than this machine."),
+        typer.Option(
+            help="Secret that a browser must send; by default there is none on 127.0.0.1, and a "
+            "random one on other addresses."
+        ),
     ] = None,
     data_folder: sources.DataFolder = None,
 ) -> None:
-    """Open the page: a playground, a diagnosis of your graph, and stored results.
+    """Open the web page: a playground, a diagnosis of your graph, and stored results.
 
     Where other machines can reach it (--host), a browser needs the token of the printed address.
     Ctrl-C ends it. Comparisons that were at work can be resumed next time.

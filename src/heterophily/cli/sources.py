@@ -43,8 +43,9 @@ def graph_source(
         str | None,
         typer.Argument(
             metavar="GRAPH",
-            help="A catalog name, a .npz, .graphml or .gexf file, a .toml recipe of convert, or a "
-            "table of edges (its nodes: --nodes).",
+            help="Name of a dataset (heterophily data list); a .npz, .graphml or .gexf file; a "
+            ".disk folder; a .toml recipe that convert wrote; or a table of edges (then add "
+            "--nodes).",
             show_default=False,
         ),
     ] = None,
@@ -74,7 +75,7 @@ def graph_source(
     target: Annotated[str | None, _more(help="Edge column: where the edge ends.")] = None,
     weight: Annotated[str | None, _more(help="Edge column: weight.")] = None,
     edge_type: Annotated[
-        str | None, _more(help="Edge column: type of the edge, to keep the types apart.")
+        str | None, _more(help="Edge column: type of the edge; types are then kept apart.")
     ] = None,
     node_id: Annotated[str | None, _more("--id", help="Node column: id.")] = None,
     features: Annotated[
@@ -85,8 +86,8 @@ def graph_source(
         str | None,
         _more(
             metavar="add|drop",
-            help="Ends of edges that --nodes does not have: add them as nodes without features and "
-            "label, or drop their edges.",
+            help="If an edge leads to a node that --nodes does not have: add the node (without "
+            "features and label), or drop the edge.",
             show_default="refused",
         ),
     ] = None,
@@ -120,7 +121,7 @@ def graph_source(
         bool | None,
         _more(
             "--header/--no-header",
-            help="Whether the first line of the tables holds names.",
+            help="Whether the first line of the tables has column names.",
             show_default="recognised",
         ),
     ] = None,
@@ -141,17 +142,17 @@ def graph_source(
         ),
     ] = None,
     fill_unlabelled: Annotated[
-        int | None, _more(help="Class of unlabelled nodes of a dataset or .npz file.")
+        int | None, _more(help="Give unlabelled nodes of a dataset or .npz file this class.")
     ] = None,
     name: Annotated[
-        str | None, _more(help="What to call the graph.", show_default="by its file")
+        str | None, _more(help="Name of the graph in the output.", show_default="by its file")
     ] = None,
     data_folder: DataFolder = None,
     offline: Offline = False,
     memory: Annotated[
         str | None,
         _more(
-            help="What reading may take, such as 4GB; larger graphs are refused.",
+            help="Most memory that may be used, such as 4GB; a larger graph is refused.",
             show_default="HETEROPHILY_MEMORY, else 80 % of what is free",
         ),
     ] = None,

@@ -22,17 +22,19 @@ def _more(*names: str, **settings: Any) -> Any:
     return typer.Option(*names, rich_help_panel=panels.MORE_RUNS, **settings)
 
 
-Engine = Annotated[str, _more(help="auto (native where it can), native (C++) or torch.")]
+Engine = Annotated[
+    str, _more(help="native (C++, faster), torch, or auto: native if it covers the model.")
+]
 Workers = Annotated[
     int | None,
-    _more(min=1, help="Worker processes, one thread each.", show_default="one per core"),
+    _more(min=1, help="Trainings at the same time, one thread each.", show_default="one per core"),
 ]
 StoreOption = Annotated[
     str | None,
     _more(
         "--store",
         metavar="FILE|URL",
-        help="File or URL of finished runs.",
+        help="File or URL where finished trainings are kept.",
         show_default="HETEROPHILY_STORE, else heterophily-runs.sqlite",
     ),
 ]
@@ -49,7 +51,8 @@ class RunOptions:
         _more(
             "--executor",
             metavar="local|ray|ray://HOST:PORT",
-            help="Who trains: worker processes here, a Ray cluster here, or one that is there.",
+            help="Where to train: on this machine (local), on a Ray cluster started here (ray), "
+            "or on one that is running (ray://HOST:PORT).",
         ),
     ] = "local"
     engine: Engine = "auto"

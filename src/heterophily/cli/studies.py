@@ -24,7 +24,8 @@ Names = Annotated[str | None, typer.Option(help="Only these, with commas between
 Protocol = Annotated[
     str | None,
     typer.Option(
-        help="published (the paper's optima) or validated (searched here).", show_default=False
+        help="published: hyper-parameters that the paper prints; validated: searched here.",
+        show_default=False,
     ),
 ]
 SpaceOption = Annotated[
@@ -45,7 +46,7 @@ def list_studies(
     workers: Workers = None,
     engine: Engine = "auto",
     time: Annotated[
-        bool, typer.Option("--time", help="Also the expected time; measures some epochs.")
+        bool, typer.Option("--time", help="Also show the expected time (trains a few epochs).")
     ] = False,
     json: sources.Json = False,
 ) -> None:
@@ -129,17 +130,24 @@ def table(
     repeats: Repeats = None,
     runs: RunOptions,
     store: StoreOption = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Count, train nothing.")] = False,
-    only_show: Annotated[bool, typer.Option("--show", help="Print what is finished.")] = False,
-    statistics: Annotated[
-        bool, typer.Option("--statistics", help="Also wins/ties/losses, critical difference.")
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count the trainings.")] = False,
+    only_show: Annotated[
+        bool, typer.Option("--show", help="Print what is finished; train nothing.")
     ] = False,
-    out: Annotated[Path | None, typer.Option(help="Write here too: .md or .json.")] = None,
+    statistics: Annotated[
+        bool,
+        typer.Option(
+            "--statistics", help="Also print wins, ties, losses and the critical difference."
+        ),
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option(help="Write the table to this file too: .md or .json.")
+    ] = None,
     data_folder: sources.DataFolder = None,
     offline: sources.Offline = False,
     json: sources.Json = False,
 ) -> None:
-    """Compute a table of the paper again, ours beside theirs; resumable at any moment.
+    """Compute a table of the paper again and show our numbers beside the paper's.
 
     Every finished run is in the store and never trained again: stop and repeat the command as
     you like.

@@ -48,7 +48,7 @@ def train(
     repeats: Annotated[
         int | None,
         typer.Option(
-            help="Number of runs.",
+            help="How many splits to train on.",
             show_default="10; with fixed splits, each split once",
             rich_help_panel=panels.MODEL,
         ),
@@ -56,13 +56,17 @@ def train(
     preset: Annotated[
         str | None,
         typer.Option(
-            help="paper: the published hyper-parameters and variant.", rich_help_panel=panels.MODEL
+            help="paper: hyper-parameters that the paper prints and behaviour of its program; "
+            "paper-as-written: its formulas.",
+            rich_help_panel=panels.MODEL,
         ),
     ] = None,
     settings: Annotated[
         Path | None,
         typer.Option(
-            "--config", help="Settings that heterophily tune wrote.", rich_help_panel=panels.MODEL
+            "--config",
+            help="File of settings that heterophily tune wrote.",
+            rich_help_panel=panels.MODEL,
         ),
     ] = None,
     own: SettingOptions,

@@ -33,7 +33,7 @@ _SCORES = "accuracy, balanced-accuracy, macro-f1, roc-auc or average-precision"
 ScoreOption = Annotated[
     str,
     typer.Option(
-        help=f"What is compared: {_SCORES}; auto: by the sizes of the classes.",
+        help=f"Score that decides: {_SCORES}; auto: by the sizes of the classes.",
         rich_help_panel=panels.SEARCH,
     ),
 ]
@@ -63,17 +63,24 @@ class AutoOptions:
     """What only ``train auto`` takes; a named model refuses what is given here."""
 
     minutes: Annotated[
-        float | None, _search(help="auto: minutes for the search.", show_default="3")
+        float | None, _search(help="With auto: minutes for the search.", show_default="3")
     ] = None
     score: Annotated[
-        str | None, _search(help=f"auto: {_SCORES}.", show_default="by the sizes of the classes")
+        str | None,
+        _search(
+            help=f"With auto: score that decides: {_SCORES}.",
+            show_default="by the sizes of the classes",
+        ),
     ] = None
     inductive: Annotated[
-        bool, _more_search("--inductive", help="auto: only models that accept new nodes.")
+        bool, _more_search("--inductive", help="With auto: only models that accept new nodes.")
     ] = False
     refit: Annotated[
         bool,
-        _more_search("--refit", help="auto, --splits fixed: let validation nodes train too."),
+        _more_search(
+            "--refit",
+            help="With auto and --splits fixed: at the end, train on validation nodes too.",
+        ),
     ] = False
 
     def given(self) -> dict[str, Any]:
@@ -90,7 +97,9 @@ class AutoOptions:
 class OutputOptions:
     """Where a model goes, and what is printed."""
 
-    out: Annotated[Path | None, _output(help="Write a model folder, for predict.")] = None
+    out: Annotated[
+        Path | None, _output(help="Save the model in this folder, for predict and explain.")
+    ] = None
     overwrite: Annotated[bool, _output("--overwrite", help="Replace an existing model folder.")] = (
         False
     )
@@ -116,7 +125,12 @@ class SettingOptions:
     layers: Annotated[int | None, _model(help="Number of layers.")] = None
     max_epochs: Annotated[int | None, _model(help="Limit on epochs.")] = None
     class_weight: Annotated[
-        str | None, _model(help="none, or balanced: every class counts alike.", show_default="none")
+        str | None,
+        _model(
+            help="balanced: all classes count alike, whatever their size; none: all nodes count "
+            "alike.",
+            show_default="none",
+        ),
     ] = None
     option: Annotated[
         list[str] | None,
@@ -152,18 +166,21 @@ class BatchOptions:
     batches: Annotated[
         str,
         typer.Option(
-            help="full, channels (computed once), sampled (neighbourhoods), or auto: by size.",
+            help="Which nodes a training step uses: full (all), channels (some, with filtered "
+            "features that are computed once), sampled (some, with some of their "
+            "neighbours); auto: by size.",
             rich_help_panel=panels.MORE_MODEL,
         ),
     ] = AUTO
     batch_size: Annotated[
-        int | None, _model(help="Nodes of a mini-batch.", show_default="1024")
+        int | None, _model(help="With channels or sampled: nodes in a step.", show_default="1024")
     ] = None
     fanout: Annotated[
-        int | None, _model(help="sampled: neighbours drawn in each layer.", show_default="10")
+        int | None, _model(help="With sampled: neighbours drawn in each layer.", show_default="10")
     ] = None
     evaluate_every: Annotated[
-        int | None, _model(help="Mini-batches: epochs between evaluations.", show_default="1")
+        int | None,
+        _model(help="With channels or sampled: epochs between evaluations.", show_default="1"),
     ] = None
 
     @property

@@ -103,4 +103,7 @@ def calibration_text(scores: Mapping[str, Any], temperature: float) -> str:
     before, after = (
         scores[name]["mean"] for name in ("calibration-error", "calibration-error-scaled")
     )
-    return f"{before:.4f}; {after:.4f} after rescaling (temperature {temperature:.2f})"
+    return (
+        f"{before:.4f} (mean gap between probability and accuracy); {after:.4f} after rescaling "
+        f"(temperature {temperature:.2f})"
+    )

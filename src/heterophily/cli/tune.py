@@ -35,7 +35,7 @@ Trials = Annotated[
     int | None,
     typer.Option(
         min=1,
-        help="Try at most so many settings.",
+        help="Try at most this many settings.",
         show_default="the whole grid",
         rich_help_panel=panels.SEARCH,
     ),
@@ -43,7 +43,7 @@ Trials = Annotated[
 Minutes = Annotated[
     float | None,
     typer.Option(
-        help="Search at most so many minutes.",
+        help="Search at most this many minutes.",
         show_default="no limit",
         rich_help_panel=panels.SEARCH,
     ),
@@ -76,7 +76,8 @@ def tune(
     preset: Annotated[
         str | None,
         typer.Option(
-            help="paper: the released program under the settings.",
+            help="paper: the behaviour of the released program, with the settings that are "
+            "searched.",
             rich_help_panel=panels.MORE_MODEL,
         ),
     ] = None,
@@ -89,7 +90,7 @@ def tune(
     runs: RunOptions,
     store: StoreOption = None,
 ) -> None:
-    """Find hyper-parameters by the mean validation score; never by test scores.
+    """Find good hyper-parameters of a model. They are chosen by validation scores only.
 
     Every training is kept in the store: stop and repeat the command as you like.
     """

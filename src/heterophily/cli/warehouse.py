@@ -64,7 +64,9 @@ def diagnose_in_engine(source: GraphSource, url: str, *, quick: bool, seed: int)
         )
     for key, word in _NOT_COUNTED.items():
         if getattr(source, key) not in (None, "remove"):
-            raise InputError(f"{word} is for graphs in memory; an engine counts all edges alike")
+            raise InputError(
+                f"{word} works only for graphs in memory; a database counts all edges alike"
+            )
     is_embedded = url == "duckdb://"
     memory = room_on_disk(source.memory)
     where = "DuckDB" if is_embedded else without_password(url)

@@ -135,7 +135,7 @@ def compare(
     keep: Iterable[str] = (),
     **how: Any,
 ) -> Comparison:
-    """Train models on the same splits of a graph and test every pair, beside two baselines.
+    """Train models on the same splits of a graph, and test which differences are not chance.
 
     Models are names of the table, or specs of your own (:func:`heterophily.pyg_model`): the key of
     their runs includes the source of their module.

@@ -28,7 +28,7 @@ def compare_portraits(
     graph: Graph | None = None,
     splits: Sequence[Split] | None = None,
 ) -> Comparison:
-    """Compare models by their portraits: the same value as :func:`~.compare.compare` gives.
+    """Compare models that :func:`portraits` trained; the result is that of ``compare``.
 
     With ``graph`` and the ``splits`` of the portraits the baselines stand beside them. With fewer
     than two models or two splits there are no paired tests.
@@ -99,6 +99,6 @@ def compare_stored(
                 planner.test_to_train(runs),
             )
     raise InputError(
-        f"{missing} of {total} runs are not in {store.name}, and --no-train forbids to train "
+        f"{missing} of {total} runs are not in {store.name}, and --no-train forbids training "
         "them; leave it out, or run heterophily compare first"
     )

@@ -15,7 +15,7 @@ from heterophily.learning.result import softmax
 from heterophily.runs.artefacts import Kept
 from heterophily.runs.record import Record
 
-Floats = NDArray[np.float32]
+Floats32 = NDArray[np.float32]
 
 PORTRAIT_KINDS = ("history", "logits", "channels")
 """What a run must leave for its portrait."""
@@ -54,13 +54,13 @@ class Portrait:
     labels: NDArray[np.int64]
     test: NDArray[np.bool_]
     predictions: NDArray[np.int64]
-    logits: Floats
+    logits: Floats32
     train_loss: NDArray[np.float64]
     validation_loss: NDArray[np.float64]
     validation_accuracy: NDArray[np.float64]
     channels: tuple[str, ...] = ()
-    weights: tuple[Floats, ...] = ()
-    outputs: tuple[Floats, ...] = ()
+    weights: tuple[Floats32, ...] = ()
+    outputs: tuple[Floats32, ...] = ()
 
     @property
     def model(self) -> str:
@@ -109,6 +109,6 @@ class Portrait:
         )
 
 
-def _numbered(arrays: Mapping[str, NDArray[Any]], prefix: str) -> tuple[Floats, ...]:
+def _numbered(arrays: Mapping[str, NDArray[Any]], prefix: str) -> tuple[Floats32, ...]:
     count = sum(name.startswith(prefix) for name in arrays)
     return tuple(arrays[f"{prefix}{number}"] for number in range(count))

@@ -48,10 +48,11 @@ def portraits(
     executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> dict[str, list[Portrait]]:
-    """Return the portraits of models on a graph, one per split, in the order of the splits.
+    """Train models on a graph and return, for each split, what figures need from inside them.
 
-    A portrait shows what a run left beside the store: what is there is read, what is missing is
-    trained. Splits and seeds are those of ``heterophily train`` and ``compare``.
+    A portrait is one trained model seen from inside: weights of channels, predictions, losses.
+    Those that the store has are read, the others are trained. Splits and seeds are those of
+    ``heterophily train`` and ``compare``.
 
     Parameters
     ----------
@@ -64,9 +65,9 @@ def portraits(
     max_epochs
         Another limit on epochs than that of the settings.
     store
-        Where runs are looked for and kept; by default they are this call's alone.
+        Where finished runs are looked for and kept; by default they are not kept.
     executor
-        Who trains; by default this machine, with ``workers``.
+        Where to train; by default on this machine, with ``workers``.
     """
     planner = Planner(
         seed=seed,
@@ -108,8 +109,8 @@ def _check_finished(runs: Sequence[Run], store: Store) -> None:
     )
     if left:
         raise MissingRunsError(
-            f"{left} of {len(runs)} trained models are not in {store.name}, and --no-train forbids "
-            "to train them; leave it out"
+            f"{left} of {len(runs)} trained models are not in {store.name}, and --no-train "
+            "forbids training them; leave it out"
         )
 
 

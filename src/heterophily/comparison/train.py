@@ -65,7 +65,7 @@ def train(
     executor: Executor | None = None,
     rows_by_data: bool = True,
 ) -> TrainReport:
-    """Train a model of the table on a graph and report its accuracy over the splits.
+    """Train a model on many splits of a graph and report how good it is on test nodes.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def train(
         Where finished trainings are looked for and kept, with parameters and logits beside them;
         by default they are this call's alone.
     executor
-        Who trains; by default this machine, with ``workers``.
+        Where to train; by default this machine, with ``workers``.
     rows_by_data
         Whether rows of counts that differ much in size stay as they are
         (:func:`~heterophily.layers.feature_scaling.has_unequal_rows`); ``False``: they are divided
@@ -224,7 +224,7 @@ def train_by_name(
     config: Mapping[str, Any] | None = None,
     **how: Any,
 ) -> TrainReport:
-    """Open a graph by name or file, apply a preset, train.
+    """Train a model on a graph given by name or file, with a preset if you name one.
 
     ``splits`` names a split rule, by default ``"paper-random"`` with a preset and ``"random"``
     without. ``options`` and ``config`` (fields of :class:`TrainConfig`) win over the preset;

@@ -26,7 +26,7 @@ from heterophily.training.replica import FitResults
 
 @dataclass(frozen=True, eq=False)
 class TrainReport:
-    """Results of all splits, with what led to them and the published number beside them.
+    """What ``train`` returns: results of all splits, settings, and the published number.
 
     ``std`` is the population standard deviation over the splits (divided by R, as in the
     authors' program and hence the paper), not R - 1. ``source`` is the graph itself.

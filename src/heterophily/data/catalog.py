@@ -37,7 +37,7 @@ def load(
     progress: bool = False,
     mirror: str | None = None,
 ) -> Graph:
-    """Return a dataset by name, checked against what it declares.
+    """Return a dataset by name; its content is checked.
 
     The file ``<name>.npz`` is looked for in ``data_folder``, then in the folder that the
     environment variable ``HETEROPHILY_DATA`` names, then in the user's cache. Found nowhere, it

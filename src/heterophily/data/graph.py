@@ -41,7 +41,7 @@ _HASH_BLOCK = 4096  # rows of features hashed at a time, so a dense matrix is ne
 
 @dataclass(frozen=True, eq=False)
 class Graph:
-    """A graph with node features and labels: immutable, checked when made.
+    """A graph with node features and labels. It is checked when made and never changes.
 
     Parameters
     ----------

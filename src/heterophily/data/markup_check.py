@@ -58,8 +58,8 @@ class _Nodes:
         wanted = _OUTER.get(kind)
         if wanted is not None and outer not in wanted:
             raise InputError(
-                f"{self.path.name}, line {line}: a {kind} stands inside {outer or 'nothing'}, "
-                "where it would be passed over; graphs inside nodes cannot be read"
+                f"{self.path.name}, line {line}: a {kind} is inside {outer or 'nothing'}, where "
+                "it would be ignored; graphs inside nodes cannot be read"
             )
         if kind == "node" and "id" in attributes:
             node = attributes["id"]

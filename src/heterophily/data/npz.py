@@ -43,7 +43,13 @@ from heterophily.data.atomic import atomic_path
 from heterophily.data.graph import Graph
 from heterophily.data.leaks import leak_remarks
 from heterophily.data.npz_arrays import read_arrays, write_arrays
-from heterophily.data.npz_fields import SPLIT_FIELDS, SPLIT_PARTS, Arrays, pieces_from_arrays, truth
+from heterophily.data.npz_fields import (
+    SPLIT_FIELDS,
+    SPLIT_PARTS,
+    FileFields,
+    pieces_from_arrays,
+    truth,
+)
 from heterophily.data.pieces import Pieces
 from heterophily.data.readers.yandex import FIELDS as YANDEX_FIELDS
 from heterophily.data.readers.yandex import pieces_from_yandex
@@ -125,7 +131,7 @@ def write_pieces(
     pieces: Pieces, path: str | os.PathLike[str], *, has_self_loops: bool | None = None
 ) -> None:
     """Write pieces as an ``.npz`` file, atomically."""
-    arrays: Arrays = {"edge_index": _small(pieces.edge_index)}
+    arrays: FileFields = {"edge_index": _small(pieces.edge_index)}
     if pieces.edge_weight is not None:
         arrays["edge_weight"] = pieces.edge_weight
     if pieces.edge_type is not None and pieces.type_names is not None:
@@ -167,7 +173,7 @@ def write_pieces(
 
 
 def _checked_pieces(
-    path: Path, arrays: Arrays, name: str | None, *, labels_are_classes: bool = True
+    path: Path, arrays: FileFields, name: str | None, *, labels_are_classes: bool = True
 ) -> Pieces:
     """Read our layout, or that of heterophilous-graphs by its field names."""
     if "edge_index" not in arrays and arrays.keys() >= YANDEX_FIELDS.keys():
@@ -190,7 +196,7 @@ def _is_range(ids: NDArray[Any]) -> bool:
     return ids.dtype.kind in "iu" and bool((ids == np.arange(ids.size)).all())
 
 
-def _feature_arrays(features: sp.csr_array | NDArray[Any] | None) -> Arrays:
+def _feature_arrays(features: sp.csr_array | NDArray[Any] | None) -> FileFields:
     if features is None:
         return {}
     if not sp.issparse(features):

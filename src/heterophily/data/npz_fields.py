@@ -16,7 +16,7 @@ from heterophily.data.pieces import Pieces
 from heterophily.data.splits import SplitBatch
 from heterophily.errors import InputError
 
-Arrays = dict[str, NDArray[Any]]
+FileFields = dict[str, NDArray[Any]]
 CSR_FIELDS = ("x_data", "x_indices", "x_indptr", "x_shape")
 SPLIT_FIELDS = {"fixed": "split", "public": "public"}
 SPLIT_PARTS = ("train", "val", "test")
@@ -31,7 +31,7 @@ KNOWN_FIELDS = {
 
 
 def pieces_from_arrays(
-    path: Path, arrays: Arrays, *, name: str | None = None, labels_are_classes: bool = True
+    path: Path, arrays: FileFields, *, name: str | None = None, labels_are_classes: bool = True
 ) -> Pieces:
     """Return what the arrays of a file hold; every message names the file and the field."""
     if "edge_index" not in arrays:
@@ -66,7 +66,10 @@ def pieces_from_arrays(
         remarks += (f"fields of the file that were not used: {', '.join(unused)}",)
     class_names, feature_names = optional.get("class_names"), optional.get("feature_names")
     if ("edge_type" in optional) != ("edge_type_names" in optional):
-        raise InputError(f"{path}: of 'edge_type' and 'edge_type_names' one is missing")
+        raise InputError(
+            f"{path}: the fields 'edge_type' and 'edge_type_names' belong together, and one of "
+            "them is missing"
+        )
     types = optional.get("edge_type_names")
     is_directed = truth(path, arrays, "is_directed")
     stored_name = str(_field(path, arrays, "name", "U", ())) if "name" in arrays else path.stem
@@ -94,7 +97,7 @@ def pieces_from_arrays(
     )
 
 
-def _encoder(path: Path, arrays: Arrays) -> Encoder:
+def _encoder(path: Path, arrays: FileFields) -> Encoder:
     data = _field(path, arrays, "encoder", "u", (None,))
     try:
         return Encoder.from_dict(json.loads(data.astype(np.uint8).tobytes()))
@@ -102,7 +105,7 @@ def _encoder(path: Path, arrays: Arrays) -> Encoder:
         raise InputError(f"{path}: field 'encoder': {error}") from error
 
 
-def _labels(path: Path, arrays: Arrays, labels_are_classes: bool) -> NDArray[np.int64]:
+def _labels(path: Path, arrays: FileFields, labels_are_classes: bool) -> NDArray[np.int64]:
     """Return the labels; in a file that names its classes they are classes."""
     if arrays["y"].ndim == 2:
         raise InputError(
@@ -118,7 +121,7 @@ def _labels(path: Path, arrays: Arrays, labels_are_classes: bool) -> NDArray[np.
 
 
 def _field(
-    path: Path, arrays: Arrays, field: str, kinds: str, shape: tuple[int | None, ...]
+    path: Path, arrays: FileFields, field: str, kinds: str, shape: tuple[int | None, ...]
 ) -> NDArray[Any]:
     """Return an array of the file after checking its type and its shape (``None``: any length)."""
     if field not in arrays:
@@ -137,7 +140,7 @@ def _field(
     return array
 
 
-def truth(path: Path, arrays: Arrays, field: str) -> bool | None:
+def truth(path: Path, arrays: FileFields, field: str) -> bool | None:
     """Return a truth value of the file, None where it has none."""
     return bool(_field(path, arrays, field, "b", ())) if field in arrays else None
 
@@ -153,10 +156,13 @@ def _check_numbers(path: Path, field: str, array: NDArray[Any], limit: int) -> N
         )
 
 
-def _features(path: Path, arrays: Arrays) -> sp.csr_array | NDArray[Any] | None:
+def _features(path: Path, arrays: FileFields) -> sp.csr_array | NDArray[Any] | None:
     if "x" in arrays:
         if any(field in arrays for field in CSR_FIELDS):
-            raise InputError(f"{path} has both dense features 'x' and CSR parts 'x_data', ...")
+            raise InputError(
+                f"{path} has dense features 'x' and also CSR features 'x_data', ...; keep one of "
+                "the two"
+            )
         dense = _field(path, arrays, "x", "fiub", (None, None))
         _check_finite(path, "x", dense)
         return dense
@@ -189,7 +195,7 @@ def _check_finite(path: Path, field: str, array: NDArray[Any]) -> None:
         raise InputError(f"{path}: {field}[{where}] is not a finite number")
 
 
-def _num_nodes(path: Path, arrays: Arrays, labels: NDArray[Any] | None, features: Any) -> int:
+def _num_nodes(path: Path, arrays: FileFields, labels: NDArray[Any] | None, features: Any) -> int:
     """Return N, on which the fields must agree."""
     counts = {}
     if labels is not None:
@@ -215,7 +221,7 @@ def _num_nodes(path: Path, arrays: Arrays, labels: NDArray[Any] | None, features
     return found
 
 
-def _splits(path: Path, arrays: Arrays, prefix: str, num_nodes: int) -> SplitBatch | None:
+def _splits(path: Path, arrays: FileFields, prefix: str, num_nodes: int) -> SplitBatch | None:
     fields = [f"{prefix}_{part}" for part in SPLIT_PARTS]
     if not any(field in arrays for field in fields):
         return None

@@ -22,7 +22,7 @@ def _count(number: int, singular: str, plural: str | None = None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class GraphReport:
-    """Facts about a graph: ``found`` are its contents, ``done`` the changes of the importer."""
+    """Facts about a graph: ``found`` says what is in it, ``done`` what was changed when reading."""
 
     name: str
     content_hash: str

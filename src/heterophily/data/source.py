@@ -29,7 +29,7 @@ TABLE_SUFFIXES = (
 
 @dataclass(frozen=True, kw_only=True)
 class GraphSource:
-    """A graph by catalog name, by file, or as a pair of tables, with every option of reading.
+    """Where a graph comes from and how it is read: a name, a file or two tables, and options.
 
     A plain value: it is checked when made, travels as a dictionary or a TOML file, and spells
     itself as words of the command line. Options that are left at their default are left to the
@@ -102,8 +102,8 @@ class GraphSource:
             object.__setattr__(self, "graph", None)
         if self.graph is None and self.edges is None and self.nodes is not None:
             raise InputError(
-                f"the table of nodes {self.nodes} needs one of edges: {remedy('send-edges')}; if "
-                "its rows name others (a parent, a manager), it can be both"
+                f"the table of nodes {self.nodes} needs a table of edges: {remedy('send-edges')}; "
+                "if its rows name other rows (a parent, a manager), give the same table for both"
             )
         if (self.graph is None) == (self.edges is None):
             raise InputError(

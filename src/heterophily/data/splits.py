@@ -153,7 +153,7 @@ class SplitBatch:
     def __getitem__(self, index: int) -> Split:
         """Return split number ``index``."""
         if not -len(self) <= index < len(self):
-            raise IndexError(f"split {index} of {len(self)}")
+            raise IndexError(f"there is no split {index}; there are {len(self)}")
         return Split(*(getattr(self, part)[index] for part in PARTS))
 
     def __iter__(self) -> Iterator[Split]:
@@ -203,8 +203,8 @@ def paper_random_split(
     if rest.size <= num_validation or num_validation == 0:
         raise InputError(
             f"{labelled.size} labelled nodes in {classes.size} classes leave no node for "
-            f"{'validation' if num_validation == 0 else 'testing'}: bring more labels, smaller "
-            "shares, or splits of your own"
+            f"{'validation' if num_validation == 0 else 'testing'}; label more nodes, choose "
+            "smaller shares, or give splits of your own"
         )
     return Split.from_parts(
         train_mask, rest[:num_validation], rest[num_validation:], num_nodes=labels.size
@@ -251,8 +251,8 @@ def stratified_split(
             part.append(piece)
     if not all(sum(piece.size for piece in part) for part in parts):
         raise InputError(
-            f"{labelled.size} labelled nodes leave a part of the split empty: label at least "
-            f"{SMALLEST_CLASS} nodes of a class, or bring splits of your own"
+            f"{labelled.size} labelled nodes leave a part of the split empty; label at least "
+            f"{SMALLEST_CLASS} nodes of a class, or give splits of your own"
         )
     return Split.from_parts(*(np.concatenate(part) for part in parts), num_nodes=labels.size)
 

@@ -74,7 +74,7 @@ labels_are_classes=True takes each cell as a class
     example = short(values[int(np.argmax(counts))]) if values else ""
     if is_scale(values, labelled):
         raise InputError(
-            f"{place}: {held}, such as {example}, are numbers on a scale, no classes; put them "
+            f"{place}: {held}, such as {example}, are numbers on a scale, not classes; put them "
             "into bins first (e.g. low, middle, high, split at two thresholds) or name another "
             f"label column{remedy('or-take-values')}"
         )

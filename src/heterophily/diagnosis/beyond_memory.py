@@ -53,7 +53,7 @@ class Held:
             except InputError as error:
                 notes.append(f"{capital(str(error))}.")
         if quick and probe is not None:
-            notes.append("Quick: linear classifiers only; what only trees find may be missed.")
+            notes.append("Quick: linear classifiers only; they may miss what trees would find.")
         if counted.num_labelled < counted.num_nodes:
             notes.append(
                 f"{counted.num_labelled:,} of {counted.num_nodes:,} nodes are labelled: the "

@@ -102,7 +102,7 @@ class Diagnosis:
 def diagnose(
     graph: GraphLike, *, quick: bool = False, seed: int = 0, source: str | None = None
 ) -> Diagnosis:
-    """Say whether the heterophily of a graph is harmful, and what to run.
+    """Say whether a graph helps or harms a model, how sure that is, and what to run next.
 
     Computes every metric of :data:`~heterophily.metrics.catalog.LINEAR`, asks what each source of
     information knows about the labels (:func:`~heterophily.diagnosis.probe.probe_sources`) and
@@ -140,7 +140,7 @@ def diagnose(
         except InputError as error:
             notes.append(f"{capital(str(error))}.")
     if quick and probe is not None:
-        notes.append("Quick: linear classifiers only; what only trees find may be missed.")
+        notes.append("Quick: linear classifiers only; they may miss what trees would find.")
     spreads = None
     if not graph.is_labelled.all():
         note = (

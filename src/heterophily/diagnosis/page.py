@@ -14,7 +14,7 @@ from heterophily.diagnosis.words import interval
 from heterophily.metrics.catalog import METRICS
 from heterophily.page.document import document
 from heterophily.page.document import fragment as with_style
-from heterophily.page.svg import Chart, Labels, figure, strip
+from heterophily.page.svg import Chart, PointLabels, figure, strip
 from heterophily.page.table import TableCell, number, table
 from heterophily.page.text import printable, safe
 
@@ -49,7 +49,7 @@ def evidence_parts(diagnosis: Diagnosis) -> list[str]:
     """Return what the verdict rests on: the probe, the map, the metrics."""
     parts = []
     if diagnosis.probe is not None:
-        parts += ["<h2>What each source knows</h2>", probe_part(diagnosis.probe)]
+        parts += ["<h2>What each source of information tells</h2>", probe_part(diagnosis.probe)]
     return [
         *parts,
         "<h2>Where your graph stands</h2>",
@@ -98,7 +98,7 @@ def stand_part(diagnosis: Diagnosis) -> str:
         x=(0, 1), y=(0, 1), across="edge homophily", up="modified aggregation homophily",
         width=560, height=390,
     )  # fmt: skip
-    labels = Labels(chart.left, chart.right)
+    labels = PointLabels(chart.left, chart.right)
     points = [
         *((diagnosis.report.name, x, y, "mark"),),
         *(
@@ -119,8 +119,8 @@ def stand_part(diagnosis: Diagnosis) -> str:
             f"{diagnosis.report.name} has edge homophily {x:.2f} and modified aggregation "
             f"homophily {y:.2f}, beside ten known datasets"
         ),
-        "Grey: the paper's ten datasets. Left and high: neighbours differ, yet aggregated labels "
-        "keep the classes apart.",
+        "Grey: the paper's ten datasets. Top left: neighbours differ, yet the classes "
+        "stay apart after averaging over neighbours.",
     )
 
 

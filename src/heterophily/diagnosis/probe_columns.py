@@ -14,7 +14,7 @@ from heterophily.diagnosis.sources import (
     MAX_SKETCHED,
     QUICK_SKETCHED,
     SECRET,
-    Operator,
+    NeighbourMean,
     neighbour_features,
     own_signal,
     structure,
@@ -220,7 +220,7 @@ class GraphColumns(ProbeColumns):
         )
 
     def _blocks(self) -> dict[str, Floats]:
-        self.operator = Operator.of(self.graph)
+        self.operator = NeighbourMean.of(self.graph)
         blocks: dict[str, Floats] = {}
         if has_features(self.graph):
             self.signal = own_signal(self.graph, seed=self.sketch)

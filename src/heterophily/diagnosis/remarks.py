@@ -67,9 +67,9 @@ def _similarity(graph: Graph | None, metrics: MetricValues, verdict: Verdict) ->
     if (aggregated > raw) == helps:
         return ""
     return (
-        f"S_agg(ÂX) {aggregated:.2f} {'>' if aggregated > raw else '<'} S_agg(X) {raw:.2f} would "
-        f"say that averaging {'helps' if aggregated > raw else 'harms'}; classifiers find that it "
-        f"{'gains' if helps else 'loses'}, and the verdict follows them."
+        f"S_agg(ÂX) {aggregated:.2f} {'>' if aggregated > raw else '<'} S_agg(X) {raw:.2f} "
+        f"suggests that averaging {'helps' if aggregated > raw else 'harms'}, but classifiers "
+        f"{'gain from it' if helps else 'lose by it'}; the verdict follows the classifiers."
     )
 
 
@@ -91,9 +91,9 @@ def _variant(graph: Graph | None, metrics: MetricValues, verdict: Verdict) -> st
     if (aggregated - raw) * (scaled - scaled_raw) >= 0:
         return ""
     return (
-        f"S_agg(ÂX) {aggregated:.2f} and S_agg(X) {raw:.2f} are of the features as given. With "
-        f"rows that sum to 1, as in the paper's tables, they are {scaled:.2f} and "
-        f"{scaled_raw:.2f}: the order is the other way round."
+        f"S_agg(ÂX) {aggregated:.2f} and S_agg(X) {raw:.2f} are computed from the features as "
+        f"given. With rows that sum to 1, as in the paper's tables, they are {scaled:.2f} and "
+        f"{scaled_raw:.2f}: the order is reversed."
     )
 
 

@@ -31,7 +31,7 @@ SECRET = 0x68657465726F  # the stream of sketches and folds: never that of the l
 
 
 @dataclass(frozen=True, eq=False)
-class Operator:
+class NeighbourMean:
     """The mean over neighbours, D⁻¹A, and what the probe needs of it for a sample of nodes."""
 
     adjacency: sp.csr_array
@@ -39,7 +39,7 @@ class Operator:
     is_symmetric: bool
 
     @classmethod
-    def of(cls, graph: Graph) -> Operator:
+    def of(cls, graph: Graph) -> NeighbourMean:
         """Take the edges of a graph without loops: a node is no neighbour of itself."""
         adjacency = graph.adjacency
         if adjacency.diagonal().any():
@@ -74,7 +74,7 @@ def own_signal(graph: Graph, *, seed: int) -> NDArray[np.float32]:
 
 
 def neighbour_features(
-    operator: Operator, signal: NDArray[np.float32], rows: Nodes
+    operator: NeighbourMean, signal: NDArray[np.float32], rows: Nodes
 ) -> tuple[Floats, Floats, Floats]:
     r"""Return ÂX, the mean over neighbours and the mean over neighbours of neighbours, each (n, D).
 
@@ -97,7 +97,7 @@ def neighbour_features(
 
 
 def structure(
-    operator: Operator,
+    operator: NeighbourMean,
     rows: Nodes,
     *,
     seed: int,
@@ -130,7 +130,7 @@ def structure(
     return np.hstack(parts)
 
 
-def _scaled(operator: Operator) -> sp.csr_array:
+def _scaled(operator: NeighbourMean) -> sp.csr_array:
     """Return D^-1/2 A D^-1/2; in a directed graph by the degrees of both ends."""
     matrix = operator.adjacency
     degree = operator.degree

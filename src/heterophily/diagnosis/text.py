@@ -189,11 +189,13 @@ def _probe_table(probe: Probe) -> Any:
 def probe_line(probe: Probe) -> str:
     """Say how the table was made."""
     own = f"{100 * probe.own_score:.1f} ({probe.own})"
-    trees = f", or of trees (*) on {probe.tree_nodes:,} if they are better"
     drawn = f", drawn {probe.repeats} times" if probe.repeats > 1 else ""
     line = (
-        f"Best without the graph: {own}. Scores on nodes kept aside ({probe.folds} folds{drawn}) "
-        f"of linear classifiers on {probe.nodes:,} labelled nodes"
-        f"{trees if probe.tree_nodes else ''}."
+        f"Best without the graph: {own}. Every score is of nodes that the classifier had not seen "
+        f"({probe.folds} folds{drawn}, {probe.nodes:,} labelled nodes). The classifiers are linear"
     )
+    if probe.tree_nodes:
+        few = f" (on {probe.tree_nodes:,} nodes)" if probe.tree_nodes != probe.nodes else ""
+        line += f"; a star marks gradient-boosted trees{few}, where they are better"
+    line += "."
     return " ".join([line, *(f"{capital(note)}." for note in probe.notes)])

@@ -139,7 +139,7 @@ def _best(probe: Probe) -> str:
 def _too_few(verdict: Verdict) -> str:
     evidence = verdict.evidence
     known = f"with {evidence.labelled:,} labelled nodes"
-    needed = f"about {verdict.labels_needed:,} labelled nodes would do"
+    needed = f"about {verdict.labels_needed:,} labelled nodes would be enough"
     if evidence.probe is None:
         return f"too few labels to tell: {known} nothing can be measured; {needed}"
     return (

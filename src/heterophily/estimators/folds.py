@@ -16,7 +16,7 @@ from heterophily.estimators.node_data import is_labelled
 
 
 class GraphKFold(BaseCrossValidator):  # type: ignore[misc]
-    """Folds of the labelled nodes; unlabelled nodes are in no fold but stay in the graph.
+    """Divide the labelled nodes into folds; unlabelled nodes stay in the graph, in no fold.
 
     Use it as ``cv`` of ``cross_val_score`` and ``GridSearchCV`` with an
     :class:`~heterophily.estimators.classifier.AcmClassifier` that has a ``graph``: each fit sees

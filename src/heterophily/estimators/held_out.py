@@ -56,7 +56,9 @@ def two_sets(
         train = is_known if validation is None else is_known & ~validation
     pool = train if validation is None else train | validation
     if np.unique(labels[pool]).size < 2:
-        raise InputError("the training nodes have fewer than two classes: one class is no choice")
+        raise InputError(
+            "all training nodes are of one class; a classifier needs at least two classes"
+        )
     if validation is None:
         validation = _draw(train, labels, validation_fraction, rng)
         train = train & ~validation
@@ -102,7 +104,7 @@ def _draw(
         chosen[rng.permutation(members)[:wanted]] = True
     if not chosen.any():
         raise InputError(
-            f"{int(nodes.sum())} labelled nodes, at most one of a class, leave none for "
-            "validation: bring more labels, or give validation_mask"
+            f"no class has more than one of the {int(nodes.sum())} labelled nodes, so none is "
+            "left for validation; label more nodes, or give validation_mask"
         )
     return chosen

@@ -26,7 +26,7 @@ _BEGIN = Lock()
 
 
 class AcmConv(nn.Module):
-    r"""One ACM layer that takes the adjacency as you have it (section 4.2).
+    r"""An ACM layer for your own network; it takes the graph in any usual form (section 4.2).
 
     .. math:: H_k = \text{ReLU}(F_k X W_k), \qquad
               H = \textstyle\sum_k \text{diag}(\alpha_k) H_k
@@ -191,7 +191,9 @@ class AcmConv(nn.Module):
             return tuple(part[count:] for part in found) if return_weights else found[count:]
         if x.ndim == 3:
             if len(x) == 0:
-                raise InputError(f"x has shape {tuple(x.shape)}: it holds no signal")
+                raise InputError(
+                    f"x has shape {tuple(x.shape)}; it needs at least one matrix of node features"
+                )
             each = [
                 self(signal, given, edge_weight, structure=structure, return_weights=return_weights)
                 for signal in x

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from heterophily.errors import InputError
 from heterophily.layers.adjacency_input import Operator
 from heterophily.layers.channel import PAPER_CHANNELS, Channel, Order, check_order, resolve_channels
-from heterophily.layers.channel_linear import Source, channel_products
+from heterophily.layers.channel_linear import LayerInput, channel_products
 from heterophily.layers.extraction import extract
 from heterophily.layers.initialization import Initialization, initialize
 
@@ -81,7 +81,7 @@ class AcmLayer(nn.Module):
 
     def forward(
         self,
-        source: Source,
+        source: LayerInput,
         operator: Operator,
         structure: Operator | None = None,
         *,

@@ -12,11 +12,11 @@ from heterophily.layers.propagation import NARROW
 from heterophily.layers.sparse_features import SparseFeatures
 
 Block: TypeAlias = Tensor | SparseFeatures
-Source: TypeAlias = Block | tuple[Block, ...]
+LayerInput: TypeAlias = Block | tuple[Block, ...]
 """Input of a layer, (N, F): dense, sparse, or blocks side by side (snowball's ``[X, H_1, ..]``)."""
 
 
-def channel_products(source: Source, weight: Tensor) -> Sequence[Tensor]:
+def channel_products(source: LayerInput, weight: Tensor) -> Sequence[Tensor]:
     """Return ``source @ weight[k]`` for a stack of weights (K, F, H): K tensors (N, H).
 
     >>> import torch

@@ -53,7 +53,7 @@ class GraphTraits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InputOptions:
-    """How a graph becomes tensors.
+    """Options of turning a graph into tensors: normalisation, loops, scaling of features.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ class LayerStep:
 
 @dataclass(frozen=True, eq=False)
 class GraphInputs:
-    """The tensors of one graph: features, Â and, if asked for, A. Only read by models.
+    """What models read of a graph, as tensors: features, Â and, if asked for, A.
 
     ``typed`` holds Â of each type of edges that was asked for.
 
@@ -149,7 +149,7 @@ class GraphInputs:
     >>> graph = Graph.from_edges([0, 1], [1, 2], labels=[0, 0, 1])
     >>> inputs = GraphInputs.from_graph(graph, InputOptions())
     >>> inputs.num_features, inputs.remarks
-    (3, ('the graph has no features: every node gets its own indicator feature',))
+    (3, ('the graph has no features: each node gets a feature of its own',))
     """
 
     features: SparseFeatures | Tensor  # (N, F)
@@ -196,7 +196,7 @@ class GraphInputs:
         features: Any = graph.features
         if features is None or features.shape[1] == 0:
             features = sp.eye_array(graph.num_nodes, format="csr")
-            remarks = ("the graph has no features: every node gets its own indicator feature",)
+            remarks = ("the graph has no features: each node gets a feature of its own",)
         if options.features == "numbers":
             columns = columns or ColumnScale.fit(features)
             features = columns.apply(features)

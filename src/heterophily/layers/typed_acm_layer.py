@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from heterophily.errors import InputError
 from heterophily.layers.adjacency_input import Operator
 from heterophily.layers.channel import Order, check_order, resolve_channels
-from heterophily.layers.channel_linear import Source, channel_products
+from heterophily.layers.channel_linear import LayerInput, channel_products
 from heterophily.layers.extraction import extract
 from heterophily.layers.initialization import Initialization, initialize
 
@@ -82,7 +82,7 @@ class TypedAcmLayer(nn.Module):
 
     def forward(
         self,
-        source: Source,
+        source: LayerInput,
         operators: Sequence[Operator],
         structure: Operator | None = None,
         *,

@@ -76,7 +76,7 @@ def acm(
     renormalize: bool = True,
     **mixing: Any,
 ) -> Callable[..., AcmWrapped]:
-    """Turn a layer class (or factory) into its three-channel twin.
+    """Put three channels (low pass, high pass, identity) around any layer class or factory.
 
     The layer maps node features to node features: ``layer(x, ...) -> (N, H)``. The result is
     called like the class; each channel gets a layer of its own. The twin is then called as

@@ -34,7 +34,7 @@ class History:
 
 @dataclass(frozen=True, eq=False)
 class FitResult:
-    """The outcome of one replica.
+    """What one training gives: accuracies, losses of each epoch, predictions, weights.
 
     Parameters
     ----------

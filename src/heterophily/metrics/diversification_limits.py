@@ -40,7 +40,7 @@ def alike_after_diversification(
     renormalize: bool = True,
     likeness: float = LIKENESS,
 ) -> tuple[AlikeClasses, ...]:
-    r"""Return the pairs of classes between which :math:`S(I - \hat A, Z)` is clearly positive.
+    r"""Return the pairs of classes that the high-pass channel cannot tell apart.
 
     The appendix on limitations: when several small classes are linked to the same large one, their
     nodes differ from their neighbours in the same way, and the high-pass filter cannot tell these

@@ -54,7 +54,7 @@ def estimate(
     confidence: float = 0.95,
     **options: Any,
 ) -> MetricEstimate:
-    """MetricEstimate a metric from random subsets of the labels.
+    """Estimate a metric from random subsets of the labels.
 
     Each draw keeps the labels of a uniform random ``share`` of the labelled nodes; Â and X stay
     those of the whole graph. Two conventions say what becomes of the other labels:

@@ -103,7 +103,7 @@ def similarity(
     renormalize: bool = True,
     use_labels: bool = False,
 ) -> Similarity:
-    r"""Return the post-aggregation similarity of all pairs of nodes, as an operator (Eq. 5).
+    r"""Return how alike all pairs of nodes are after averaging, as a matrix never built (Eq. 5).
 
     .. math:: S(\hat A, X) = \hat A X (\hat A X)^\top
 

@@ -148,6 +148,11 @@ class AcmSign(NodeClassifier):
     """
 
     card: ClassVar[Card] = Card(
+        does=(
+            "Computes powers of ACM's channels once, before the training; then learns which of "
+            "them each node uses. For huge graphs; `dir-` also keeps the two directions of "
+            "edges apart."
+        ),
         paper="Luan et al. 2022, Revisiting Heterophily for GNNs, section 4 (channels, mixing); "
         "Frasca et al. 2020, SIGN (powers computed once)",
         cost="O(K nnz(X) H + K² E H); with channels computed once O(K N F H) and no edges",

@@ -54,6 +54,10 @@ class Appnp(nn.Module):
     """
 
     card: ClassVar[Card] = Card(
+        does=(
+            "A perceptron whose answers are spread along edges; in each step a part returns to "
+            "the node."
+        ),
         paper="Gasteiger et al. 2019, Predict then Propagate, section 3 (APPNP)",
         cost="O(nnz(X) H + K E C)",
         departs="dropout on Â is an option (`edge_dropout`), off by default",

@@ -82,6 +82,9 @@ class Bernnet(nn.Module):
     """
 
     card: ClassVar[Card] = Card(
+        does=(
+            "A perceptron, then a learned filter on the graph, written as a Bernstein polynomial."
+        ),
         paper="He et al. 2021, BernNet, the Bernstein filter of a perceptron",
         cost="O(nnz(X) H + K E C)",
         departs="same polynomial in the Chebyshev basis: K products instead of K(K+3)/2; θ has "

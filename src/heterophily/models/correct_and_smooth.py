@@ -78,6 +78,7 @@ class CorrectAndSmooth(KnowsLabels):
     """
 
     card: ClassVar[Card] = Card(
+        does="A perceptron; then its errors and its answers are spread along edges.",
         paper="Huang et al. 2021, Combining Label Propagation and Simple Models, section 2",
         cost="O(nnz(X) H) for an epoch of the perceptron; O(K E C) once",
         departs="labels of validation nodes are not propagated",

@@ -54,6 +54,7 @@ class Fagcn(nn.Module):
     """Bo et al. (2021): a map in, layers that mix frequencies, a map out. No loops are added."""
 
     card: ClassVar[Card] = Card(
+        does="For each edge, learns a number between -1 and 1: add the neighbour, or subtract it.",
         paper="Bo et al. 2021, Beyond Low-frequency Information in GCNs, section 3",
         cost="O(nnz(X) H + E H)",
     )

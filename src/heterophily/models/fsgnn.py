@@ -55,6 +55,7 @@ class Fsgnn(nn.Module):
     """
 
     card: ClassVar[Card] = Card(
+        does="Averages over 0 to K steps as separate inputs, each with a learned weight.",
         paper="Maurya et al. 2022, Simplifying Approach to Node Classification in GNNs, section 4",
         cost="O(K nnz(X) H + K² E H)",
         departs="maps before it propagates (same function), so that no (N, F) matrix per hop is "

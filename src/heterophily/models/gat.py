@@ -57,6 +57,7 @@ class Gat(nn.Module):
     """Attention layers with ELU between them (Veličković et al. 2018, section 3.3)."""
 
     card: ClassVar[Card] = Card(
+        does="Averages over neighbours with learned weights (attention).",
         paper="Veličković et al. 2018, Graph Attention Networks, Eqs. 1-6",
         cost="O(nnz(X) H + E H)",
         acm="`acm(layer)`",

@@ -67,6 +67,10 @@ class GeomGcn(nn.Module):
     """Pei et al. (2020), section 3: hidden layers join the groups, the last one averages them."""
 
     card: ClassVar[Card] = Card(
+        does=(
+            "Places the nodes in a plane and aggregates edge neighbours and near nodes, each "
+            "grouped by direction in the plane."
+        ),
         paper="Pei et al. 2020, Geom-GCN, section 3 (Geom-GCN-I: Isomap)",
         cost="O(nnz(X) H + E H); once per graph O(N + E) for the plane",
         departs="Isomap on 100 landmarks, so that no N x N matrix of distances is needed; the "

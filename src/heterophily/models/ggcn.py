@@ -118,6 +118,10 @@ class Ggcn(nn.Module):
     """Yan et al. (2021), section 4: layers with ELU and a residual that decays with depth."""
 
     card: ClassVar[Card] = Card(
+        does=(
+            "Adds similar neighbours and subtracts dissimilar ones (cosine of their states), "
+            "with a learned correction for degrees."
+        ),
         paper="Yan et al. 2021, Two Sides of the Same Coin, section 4",
         cost="O(nnz(X) H + E H)",
         departs="cosines on edges only: the released program's dense N x N form is not needed; no "

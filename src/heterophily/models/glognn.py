@@ -59,7 +59,8 @@ class GlognnOptions(BaselineOptions):
         check_share("delta", self.delta)
         if not (self.alpha >= 0 and self.beta >= 0 and self.alpha + self.beta > 0):
             raise InputError(
-                f"alpha={self.alpha}, beta={self.beta}; neither is negative and one is above 0"
+                f"alpha={self.alpha}, beta={self.beta}; use numbers of at least 0, one of them "
+                "above 0"
             )
         if not 0.0 <= self.gamma < 1.0:
             raise InputError(f"gamma={self.gamma}; it is at least 0 and below 1")
@@ -81,6 +82,10 @@ class Glognn(nn.Module):
     """
 
     card: ClassVar[Card] = Card(
+        does=(
+            "Each node takes in all other nodes with weights found by a formula, so also "
+            "distant ones of its class."
+        ),
         paper="Li et al. 2022, Finding Global Homophily in GNNs, section 4",
         cost="O(nnz(X) H + E H + L (N C² + K E C))",
         departs="A as it is in the initial state (the released program: Â, option "

@@ -93,6 +93,7 @@ class Gprgnn(nn.Module):
     """
 
     card: ClassVar[Card] = Card(
+        does="A perceptron, then a sum of averages over 0 to K steps whose weights are learned.",
         paper="Chien et al. 2021, Adaptive Universal Generalized PageRank, the GPR sum",
         cost="O(nnz(X) H + K E C)",
         departs="weight decay also acts on γ; the released program exempts it, as "

@@ -60,6 +60,7 @@ class Graphsage(nn.Module):
     """Hamilton et al. (2017), Algorithm 1 with the mean aggregator, on all neighbours."""
 
     card: ClassVar[Card] = Card(
+        does="Adds the node itself and the mean of its neighbours, each with its own weight.",
         paper="Hamilton et al. 2017, Inductive Representation Learning, Algorithm 1 (mean)",
         cost="O(nnz(X) H + E H)",
         departs="full batch, neighbours are not sampled; L2 norm is an option, off by default",

@@ -53,6 +53,10 @@ class H2gcn(nn.Module):
     """
 
     card: ClassVar[Card] = Card(
+        does=(
+            "Keeps the node, its neighbours and its neighbours at distance two apart, and "
+            "joins all of them at the end."
+        ),
         paper="Zhu et al. 2020, Beyond Homophily in GNNs, section 3.2, steps S1-S3",
         cost="O(nnz(X) H + (E + E₂) H 2^K), E₂ pairs at distance two",
     )

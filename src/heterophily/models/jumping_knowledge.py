@@ -140,6 +140,7 @@ class GcnJk(_Jumping):
     r"""GCN layers :math:`\text{ReLU}(\hat A H W + b)`, all of them shown to the classifier."""
 
     card: ClassVar[Card] = Card(
+        does="A GCN or GAT whose classifier sees the output of every layer.",
         paper=PAPER,
         cost="O(nnz(X) H + E H)",
         departs="batch norm, which the program behind the quoted numbers has, is an option "

@@ -59,8 +59,8 @@ class KnowsLabels(nn.Module):
         """Return the known labels as (N, C) zeros and ones."""
         if self.labels.numel() != inputs.num_nodes:
             raise InputError(
-                f"the labels of {self.labels.numel()} nodes were learnt, the graph has "
-                f"{inputs.num_nodes}; propagation works on the graph it was trained on"
+                f"the model was trained on {self.labels.numel()} nodes and the graph has "
+                f"{inputs.num_nodes}; label propagation works only on the graph it was trained on"
             )
         places = torch.arange(self.num_classes, device=self.labels.device)
         return (self.labels[:, None] == places).to(inputs.operator.matrix.dtype)
@@ -100,6 +100,7 @@ class LabelPropagation(KnowsLabels):
     """
 
     card: ClassVar[Card] = Card(
+        does="Spreads the labels of training nodes along edges. Nothing is trained.",
         paper="Zhu and Ghahramani 2002, Learning from Labeled and Unlabeled Data",
         cost="O(K E C), once; nothing is trained",
         departs="symmetric normalisation, labels are clamped softly (Zhou et al. 2004)",

@@ -49,6 +49,10 @@ class Linkx(nn.Module):
     """
 
     card: ClassVar[Card] = Card(
+        does=(
+            "Two separate networks, one on features and one on the rows of the adjacency "
+            "matrix (which neighbours a node has), then a joint one."
+        ),
         paper="Lim et al. 2021, Large Scale Learning on Non-Homophilous Graphs, section 4",
         cost="O(nnz(X) H + E H + N H²)",
         departs="full batch; MLP_A has one layer",

@@ -92,6 +92,7 @@ class Mixhop(nn.Module):
     """
 
     card: ClassVar[Card] = Card(
+        does="Each layer joins averages over 0, 1 and 2 steps, each with its own weight.",
         paper="Abu-El-Haija et al. 2019, MixHop, its layer and output layer",
         cost="O(nnz(X) H |P| + E H |P|²)",
         departs="the same width for every power (the paper prunes widths with a lasso); batch "

@@ -110,6 +110,10 @@ class NonLocal(nn.Module):
     """
 
     card: ClassVar[Card] = Card(
+        does=(
+            "Sorts all nodes by a learned score, so that nodes far away in the graph can "
+            "become neighbours."
+        ),
         paper="Liu et al. 2020, Non-Local Graph Neural Networks, section 3",
         cost="local embedding + O(N log N + N C²)",
         departs="local maps have no bias (those of the package's MLP and GCN); ELU inside NLGAT "

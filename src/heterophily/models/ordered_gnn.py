@@ -63,6 +63,10 @@ class OrderedGnn(nn.Module):
     """
 
     card: ClassVar[Card] = Card(
+        does=(
+            "Messages from near nodes fill the first columns of the state, those from further "
+            "away the next ones."
+        ),
         paper="Song et al. 2023, Ordered GNN, section 3",
         cost="O(nnz(X) H + L (E H + N H²))",
         departs="one input map",

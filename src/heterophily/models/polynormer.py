@@ -128,6 +128,10 @@ class Polynormer(nn.Module):
     """Deng et al. (2024): the sum of all local layers, then global attention."""
 
     card: ClassVar[Card] = Card(
+        does=(
+            "Layers on the edges, then attention of every node to all nodes; both multiply "
+            "features instead of only adding them."
+        ),
         paper="Deng et al. 2024, Polynormer, sections 3.1-3.3",
         cost="O(nnz(X) H + L (E H + N H²))",
         departs="local part is the GCN form (as in PyG); local and global parts train together "

@@ -62,7 +62,7 @@ class PygNetwork(nn.Module):
 def pyg_model(
     make: Callable[..., nn.Module], /, *, inputs: InputOptions | None = None, **arguments: Any
 ) -> ModelSpec:
-    """Turn a module class (or a function that builds one) into a model of our trainer.
+    """Make a PyTorch Geometric module trainable by ``train``, ``compare`` and ``tune``.
 
     Parameters
     ----------

@@ -69,6 +69,7 @@ class ResidualNetwork(NodeClassifier):
     """Platonov et al. (2023), section 5: one backbone, and the convolution is a value."""
 
     card: ClassVar[Card] = Card(
+        does="A deep stack of blocks (norm, convolution, perceptron), each added to its input.",
         paper="Platonov et al. 2023, A Critical Look at the Evaluation of GNNs, section 5",
         cost="O(nnz(X) H + L (E H + N H²))",
         acm="`res-acm`, `res-acmii`",
@@ -110,6 +111,7 @@ class DirectedNetwork(ResidualNetwork):
     """The same backbone with convolutions along and against the edges (Rossi et al. 2023)."""
 
     card: ClassVar[Card] = Card(
+        does="The blocks of `res-*` with one convolution along the edges and one against them.",
         paper="Rossi et al. 2023, Edge Directionality Improves Learning, Eqs. 3-4 (Dir-GNN)",
         cost="O(nnz(X) H + L (E H + N H²))",
         acm="`dir-acm` (ours)",

@@ -128,6 +128,7 @@ class Sgformer(nn.Module):
     """Wu et al. (2023): the weighted sum of attention over all nodes and a GCN, then a map."""
 
     card: ClassVar[Card] = Card(
+        does="Attention of every node to all nodes, plus a GCN on the edges.",
         paper="Wu et al. 2023, SGFormer, section 4",
         cost="O(nnz(X) H + L (E H + N H²))",
         departs="one head",

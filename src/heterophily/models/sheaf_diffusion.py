@@ -143,6 +143,7 @@ class SheafDiffusion(nn.Module):
     """Bodnar et al. (2022): a map in, steps of discrete sheaf diffusion, a map out."""
 
     card: ClassVar[Card] = Card(
+        does="Learns for each edge a small matrix that transforms what a neighbour sends.",
         paper="Bodnar et al. 2022, Neural Sheaf Diffusion, the discrete model",
         cost="O(nnz(X) d H + L E d² H), d the stalk dimension (diagonal maps: d in place of d²)",
         departs="Householder products for O(d); no learned edge weights (an option of the released "

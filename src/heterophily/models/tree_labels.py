@@ -61,8 +61,8 @@ def label_columns(
         raise InputError("labels of neighbours need A itself; prepare it with with_structure=True")
     if labels.size != inputs.num_nodes:
         raise InputError(
-            f"the labels of {labels.size} nodes were learnt, the graph has {inputs.num_nodes}; "
-            "labels of neighbours are known on the graph of the training alone"
+            f"the model was trained on {labels.size} nodes and the graph has {inputs.num_nodes}; "
+            "a model that uses labels of neighbours works only on the graph it was trained on"
         )
     sizes = np.bincount(labels[labels >= 0], minlength=num_classes) + 1.0
     whole = _without_loops(inputs.structure.matrix.to_scipy())

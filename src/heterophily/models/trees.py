@@ -80,6 +80,10 @@ class TreesModel(Fitted):
     """XGBoost's histogram trees as a model of the table; its state is the saved trees."""
 
     card: ClassVar[Card] = Card(
+        does=(
+            "Gradient-boosted trees on the columns of a node; the variants add columns from "
+            "its neighbours."
+        ),
         paper="Chen and Guestrin 2016, XGBoost, section 2; channels as in ACM",
         cost="O(N K log N) for a tree of K columns; once per graph O(E F) for the channels",
         departs="at most 128 features; `trees-channels`: ACM's channels and the degree; "

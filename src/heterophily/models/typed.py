@@ -69,6 +69,7 @@ class TypedNetwork(NodeClassifier):
     """ACM-GCN whose low and high pass exist once for every type of edges."""
 
     card: ClassVar[Card] = Card(
+        does="ACM-GCN with a low-pass and a high-pass channel for each type of edges.",
         paper="Luan et al. 2022, Revisiting Heterophily for GNNs, section 4.2, once per type",
         cost="O(R nnz(X) H + E H), R types",
         acm="is one",

@@ -93,6 +93,10 @@ class Wrgat(nn.Module):
     """Suresh et al. (2021): layers with ReLU on the computation graph."""
 
     card: ClassVar[Card] = Card(
+        does=(
+            "Adds new edges between nodes with similar surroundings, then applies attention to "
+            "each kind of edge."
+        ),
         paper="Suresh et al. 2021, Breaking the Limit of GNNs by Improving Assortativity, WRGAT",
         cost="O(nnz(X) H + (E + N log N) H); once per graph O(E₂ + N log N), E₂ pairs at distance "
         "two",

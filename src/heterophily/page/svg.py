@@ -208,7 +208,7 @@ def strip(value: float | None, others: dict[str, float] | None = None, spread: f
     )
 
 
-class Labels:
+class PointLabels:
     """Finds a free place for the label of a point: right, left, below or above it."""
 
     def __init__(self, left: float, right: float, *, letter: float = LETTER) -> None:

@@ -29,7 +29,7 @@ def model_of(
     seed: int = 0,
     extra: Mapping[str, Any] | None = None,
 ) -> TrainedModel:
-    """Return the ensemble that ``auto`` chose, with its story on the card."""
+    """Return the ensemble that ``auto`` chose, ready for :func:`save_model`."""
     networks, votes = [], []
     for number, trial in enumerate(result.ensemble.trials):
         candidate = trial.candidate

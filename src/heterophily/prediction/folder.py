@@ -31,7 +31,7 @@ _KIND = "heterophily model"
 
 
 def save_model(folder: str | Path, model: TrainedModel, *, overwrite: bool = False) -> Path:
-    """Write a model folder, whole or not at all.
+    """Write a model folder. If it is interrupted, no incomplete folder is left.
 
     An existing folder is refused; with ``overwrite`` it is replaced, if it is a model folder.
     """
@@ -117,7 +117,7 @@ def _new_folder(target: Path) -> Iterator[Path]:
 
 
 def load_model(folder: str | Path) -> TrainedModel:
-    """Read a model folder; whatever is wrong with it is one sentence."""
+    """Read a model folder; a damaged one is refused with one sentence."""
     from safetensors import SafetensorError
     from safetensors.torch import load
 

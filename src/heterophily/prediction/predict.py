@@ -109,7 +109,7 @@ class Predictions:
 
 
 def predict(model: TrainedModel, graph: GraphLike) -> Predictions:
-    """Let the members of a model vote on a graph: the one it was trained on, or another one.
+    """Predict the label of every node, on the graph of the training or on another one.
 
     New nodes and edges are fine when no weight of the model belongs to a node; otherwise, and
     when features do not match, the error says why. Labels of the graph are not used. The graph may

@@ -116,8 +116,8 @@ def evaluation_lines(found: Evaluation) -> list[str]:
     if found.threshold is not None:
         chosen, name = found.threshold, found.classes[found.threshold.positive].name
         lines.append(
-            f"  If a node is called {name!r} from a probability of {chosen.value:.2f} on (a limit "
-            f"chosen on validation nodes): F1 {chosen.scores['f1']:.4f}, precision "
+            f"  If nodes with a probability of at least {chosen.value:.2f} are called {name!r} (a "
+            f"limit chosen on validation nodes): F1 {chosen.scores['f1']:.4f}, precision "
             f"{chosen.scores['precision']:.4f}, recall {chosen.scores['recall']:.4f}, balanced "
             f"accuracy {chosen.scores['balanced-accuracy']:.4f}."
         )

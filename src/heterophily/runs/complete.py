@@ -102,7 +102,7 @@ def complete(
     store
         Where records are looked for and kept.
     executor
-        Who trains; by default worker processes, one for each usable core.
+        Where to train; by default worker processes, one for each usable core.
     keep
         Kinds of artefacts (:data:`~heterophily.runs.artefacts.KINDS`) that each training leaves.
     needs

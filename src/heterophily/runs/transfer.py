@@ -78,7 +78,7 @@ def _read_parquet(path: Path) -> list[tuple[Record, str | None]]:
 
 def _read_json(path: Path) -> list[tuple[Record, str | None]]:
     def refuse(word: str) -> None:
-        raise InputError(f"{word} is no number of JSON")
+        raise InputError(f"{word} is not a JSON number")
 
     content = json.loads(read_text(path, most=2**32), parse_constant=refuse)
     if not isinstance(content, list):
@@ -154,15 +154,15 @@ def _check_types(record: Record) -> None:
     mappings = [run["options"], run["config"], run["resolved"], record.versions]
     for values, kind in ((texts, str), (wholes, int), (mappings, dict)):
         if not all(isinstance(value, kind) for value in values):
-            raise InputError("a part of a run is of another type")
+            raise InputError("a field of a run has the wrong type")
     for name, kinds in _OUTCOME.items():
         value: Any = getattr(record.outcome, name)
         if type(value) not in kinds:
-            raise InputError(f"{name} is of another type")
+            raise InputError(f"{name} has the wrong type")
         if isinstance(value, float) and not math.isfinite(value):
             raise InputError(f"{name} is not finite")
         if name.endswith("accuracy") and value is not None and not 0 <= float(value) <= 1:
-            raise InputError(f"{name} is no share")
+            raise InputError(f"{name} is not between 0 and 1")
     canonical(asdict(record)).encode("utf-8")  # half a character is refused here
 
 

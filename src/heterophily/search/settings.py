@@ -34,13 +34,17 @@ def read_settings(path: Path) -> dict[str, Any]:
         lookup(dict.fromkeys(_KEYS), f"key of {path.name}", key)
     for part in ("config", "options"):
         if not isinstance(content.setdefault(part, {}), dict):
-            raise InputError(f"{path.name}: {part} is a table; write [{part}] and its values below")
+            raise InputError(
+                f"{path.name}: {part} must be a table; write [{part}] and its values below"
+            )
         for key, value in content[part].items():
             if not is_plain(value):
-                raise InputError(f"{path.name}: {part}.{key} is no number, text or list of them")
+                raise InputError(
+                    f"{path.name}: {part}.{key} must be a number, a text or a list of these"
+                )
     for key in ("model", "graph"):
         if not isinstance(content.get(key, ""), str):
-            raise InputError(f"{path.name}: {key} is a name in quotes")
+            raise InputError(f"{path.name}: {key} must be a name in quotes")
     for key in content["config"]:
         lookup(dict.fromkeys(CONFIG_FIELDS), f"key of [config] in {path.name}", key)
     return content

@@ -89,7 +89,7 @@ def space_for(name: str | Path, model: str, dataset: str) -> Space:
         return Space("default", chosen)
     if str(name) in WHOLE_SETTINGS:
         raise InputError(
-            f"the space {name} is a list of whole settings: heterophily paper table "
+            f"the space {name} is made for one table: heterophily paper table "
             f"{WHOLE_SETTINGS[str(name)]} --protocol validated --space {name}; here use paper, "
             "default or a file"
         )
@@ -134,7 +134,7 @@ def read_space(path: Path, model: str) -> Space:
         if not isinstance(given, list):
             raise InputError(f"{path.name}: {key} = {given!r}; write a list, as in {key} = [0.1]")
         if not all(map(is_plain, given)):
-            raise InputError(f"{path.name}: {key} lists something that is no number or text")
+            raise InputError(f"{path.name}: {key} must list numbers or texts only")
         values[key] = tuple(tuple(v) if isinstance(v, list) else v for v in given)
     space = Space(path.name, values)
     for key, choices in values.items():  # values of the wrong kind fail here, not after hours

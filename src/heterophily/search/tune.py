@@ -267,7 +267,7 @@ def tune(
     with_baselines: bool = True,
     **how: Any,
 ) -> TuneResult:
-    """Search a space and return the setting with the highest mean validation score.
+    """Try settings of a model and return the one with the best mean validation score.
 
     Every training is a run in the store: the same command goes on where it was stopped, and
     another search finds what this one trained. The choice sees validation scores alone.

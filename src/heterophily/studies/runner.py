@@ -263,7 +263,10 @@ def run_study(
     watch: Watch | None = None,
     **how: Any,
 ) -> TableResult:
-    """Train what a study lacks and return its table; ``how`` are arguments of :class:`Planner`."""
+    """Train what a study lacks and return its table.
+
+    ``how`` are the arguments of :class:`Planner`: seed, repeats, engine, data folder.
+    """
     check_is_store(store)
     plan = plan_study(study, protocol=protocol, space=space, **how)
     failures: dict[str, str] = {}

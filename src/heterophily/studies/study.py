@@ -114,7 +114,7 @@ class Study:
         for kind, names in (("row", [row.name for row in self.rows]), ("dataset", self.datasets)):
             twice = {name for name in names if list(names).count(name) > 1}
             if twice:
-                raise InputError(f"study {self.name}: {kind} {min(twice)!r} is there twice")
+                raise InputError(f"study {self.name}: {kind} {min(twice)!r} occurs twice")
 
     def part(
         self, *, models: Sequence[str] | None = None, datasets: Sequence[str] | None = None
@@ -170,7 +170,9 @@ def _row(value: Any, study: str) -> Row:
     if isinstance(value, str):
         return Row(value, value)
     if not isinstance(value, dict) or "name" not in value:
-        raise InputError(f"study {study}: a row is a name or a table with a name, not {value!r}")
+        raise InputError(
+            f"study {study}: a row must be a name or a table with a name, not {value!r}"
+        )
     unknown = set(value) - {"name", "model", "options", "settings_of"}
     if unknown:
         raise InputError(
@@ -179,10 +181,12 @@ def _row(value: Any, study: str) -> Row:
         )
     for key in ("name", "model", "settings_of"):
         if not isinstance(value.get(key, ""), str):
-            raise InputError(f"study {study}: {key} of a row is a name in quotes")
+            raise InputError(f"study {study}: {key} of a row must be a name in quotes")
     options = value.get("options", {})
     if not isinstance(options, dict) or not all(map(is_plain, options.values())):
-        raise InputError(f"study {study}: options of row {value['name']!r} are names with values")
+        raise InputError(
+            f"study {study}: options of row {value['name']!r} must be names with values"
+        )
     return Row(**{"model": value["name"], **value})
 
 
@@ -211,10 +215,10 @@ def _study(name: str, content: Mapping[str, Any]) -> Study:
         "command",
     ):
         if not isinstance(content.get(key, ""), str):
-            raise InputError(f"study {name}: {key} is a text in quotes")
+            raise InputError(f"study {name}: {key} must be a text in quotes")
     for key in ("synthetic", "scores"):
         if not isinstance(content.get(key, {}), dict):
-            raise InputError(f"study {name}: {key} is a table; write [{key}]")
+            raise InputError(f"study {name}: {key} must be a table; write [{key}]")
     rows = tuple(_row(value, name) for value in content.get("rows", ()))
     lists = {key: tuple(content.get(key, ())) for key in ("datasets", "fixed")}
     return Study(**{**content, "name": name, "rows": rows, **lists})

@@ -55,7 +55,7 @@ def run_study(
     data_folder, offline
         Where the base dataset is looked for.
     workers, executor
-        Who trains; by default worker processes, one for each usable core.
+        Where to train; by default worker processes, one for each usable core.
     progress
         Called with (runs finished, runs).
     """

@@ -23,7 +23,7 @@ BATCHES: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class TrainConfig:
-    """Optimiser, stopping rule and selection of one training run.
+    """How a model is trained: optimiser, when to stop, which epoch is reported.
 
     The defaults are the paper's protocol (FIDELITY, protocol 3): Adam with the L2 penalty in the
     gradient, at most 5,000 epochs, stop when the validation loss exceeds the mean of the previous
@@ -121,7 +121,10 @@ class TrainConfig:
             value = getattr(self, name)
             if name not in wanted:
                 if value is not None:
-                    raise InputError(f"{name}={value!r} has no use with batches={self.batches!r}")
+                    raise InputError(
+                        f"{name}={value!r} has no effect with batches={self.batches!r}; leave it "
+                        "out"
+                    )
                 continue
             if value is None:
                 object.__setattr__(self, name, default)

@@ -19,7 +19,7 @@ from heterophily.training.config import TrainConfig
 
 @dataclass(frozen=True, eq=False)
 class Replica:
-    """One training run: what to build, on which split, how, with which seed."""
+    """One training: the model to build, the split, the settings and the seed."""
 
     build: Callable[[], nn.Module]
     split: Split

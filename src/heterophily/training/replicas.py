@@ -55,7 +55,7 @@ def fit_replicas(
     engine: Engine | None = None,
     stop: Event | None = None,
 ) -> FitResults:
-    """Train replicas side by side, one thread each; every result is as if it ran alone.
+    """Train many runs at the same time, one thread each; each result is as if it ran alone.
 
     Parameters
     ----------

@@ -180,8 +180,8 @@ class WorkerPool:
             self._failed_starts += 1
             if code >= 0 or self._failed_starts > _ATTEMPTS * self.count:
                 raise WorkerError(
-                    f"worker processes end at their start ({cause}); pass workers=1 to do "
-                    "without them"
+                    f"worker processes stop as soon as they start ({cause}); pass workers=1 to "
+                    "train without them"
                 )
             return
         if attempts[number] < _ATTEMPTS:

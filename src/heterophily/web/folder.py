@@ -82,7 +82,7 @@ class WorkFolder:
         if re.fullmatch(ID, name) and (self.path / kind / name).is_dir():
             return self.path / kind / name
         raise RefusedError(
-            404, f"there is no {kind.removesuffix('s')} {name!r:.40}; it may be cleared"
+            404, f"there is no {kind.removesuffix('s')} {name!r:.40}; it may have been removed"
         )
 
     def ids(self, kind: str) -> list[str]:

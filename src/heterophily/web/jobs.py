@@ -129,7 +129,7 @@ class Jobs:
         """Return a job by its id."""
         with self._lock:
             if name not in self._jobs:
-                raise RefusedError(404, f"there is no job {name!r:.40}; it may be cleared")
+                raise RefusedError(404, f"there is no job {name!r:.40}; it may have been removed")
             return self._jobs[name]
 
     def all(self) -> list[PageJob]:
@@ -172,7 +172,7 @@ class Jobs:
         with self._lock:
             found = [job for job in self._jobs.values() if job.graph == graph]
             if any(not job.is_final for job in found):
-                raise RefusedError(409, "a job of this graph is at work; stop it first")
+                raise RefusedError(409, "a job of this graph is running; stop it first")
             for job in found:
                 self._remove(job)
 
@@ -218,11 +218,12 @@ class Jobs:
 
     def _make_room(self) -> None:
         if self.is_closed:
-            raise RefusedError(503, "the server is ending")
+            raise RefusedError(503, "the server is shutting down")
         if len(self._waiting) >= self.settings.max_waiting:
             raise RefusedError(
                 429,
-                f"{len(self._waiting)} jobs wait already; wait until one is finished, or stop one",
+                f"{len(self._waiting)} {'job is' if len(self._waiting) == 1 else 'jobs are'} "
+                "waiting already; wait until one is finished, or stop one",
             )
         forgettable = [j for j in self._jobs.values() if j.is_final and not KINDS[j.kind].is_kept]
         for job in forgettable[:-MAX_FORGETTABLE]:

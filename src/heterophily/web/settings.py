@@ -74,7 +74,7 @@ class WebSettings:
         for name in ("import_seconds", "job_minutes"):
             if not 0 < getattr(self, name) <= LONGEST:
                 option = name.replace("_", "-")
-                raise InputError(f"--{option} {getattr(self, name)}: a number above 0")
+                raise InputError(f"--{option} {getattr(self, name)}: use a number above 0")
 
     @property
     def max_upload_bytes(self) -> int:

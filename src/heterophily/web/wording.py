@@ -5,7 +5,7 @@ from __future__ import annotations
 from heterophily.data.remedies import Words
 
 PAGE_WORDS: Words = {
-    "first-line-is-data": "untick “first line holds names” if the first line is data",
+    "first-line-is-data": "untick “the first line has column names” if the first line is data",
     "leave-out": "choose “leave out” as the kind of the column",
     "leave-that-out": "choose “leave out” as its kind",
     "name-both-ends": "choose both ends of the edges",

@@ -42,7 +42,7 @@ class Context:
             raise StoppedError
 
 
-Task = Callable[[Mapping[str, Any], Context], dict[str, Any]]
+TaskFunction = Callable[[Mapping[str, Any], Context], dict[str, Any]]
 
 
 def finite(value: Any) -> Any:
@@ -75,7 +75,9 @@ def sentence_of(error: BaseException) -> str:
     )
 
 
-def perform(task: Task, request: Mapping[str, Any], context: Context) -> tuple[str, dict[str, Any]]:
+def perform(
+    task: TaskFunction, request: Mapping[str, Any], context: Context
+) -> tuple[str, dict[str, Any]]:
     """Carry out a task; return how it ended and its result."""
     try:
         return "done", finite(task(request, context))

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from heterophily.data.encode.blocks import Bag, Block, OneOf, Values, side_by_side
+from heterophily.data.encode.blocks import Bag, ColumnBlock, OneOf, Values, side_by_side
 
 
 @pytest.mark.parametrize("rows", [1, 7, 50_000])
 @pytest.mark.parametrize("num_bags", [0, 1, 2])
 def test_sparse_matrix_equals_the_dense_one(rows: int, num_bags: int) -> None:
     rng = np.random.default_rng(rows)
-    blocks: list[Block] = [
+    blocks: list[ColumnBlock] = [
         Values(np.where(rng.random(rows) < 0.5, rng.normal(size=rows), 0).astype(np.float32)),
         OneOf(rng.integers(-1, 40, rows).astype(np.int32), 40),
         Values(np.zeros(rows, np.float32)),

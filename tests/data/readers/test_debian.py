@@ -116,7 +116,7 @@ def test_a_compressed_file_gives_the_same_graph_and_the_command_writes_it(tmp_pa
     [
         ("", "no package in it"),
         ("Version: 1\nSection: a\n\n", "no field Package"),
-        ("hello world\n", "no field of a Packages file"),
+        ("hello world\n", "not a field of a Packages file"),
         (TEXT, "0 sections have 20 packages or more"),
     ],
 )

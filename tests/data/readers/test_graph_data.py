@@ -45,7 +45,7 @@ def test_a_pickle_that_asks_for_more_is_refused(tmp_path: Path) -> None:
 def test_fields_that_are_missing_or_do_not_fit_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="different sizes"):
         read_graph_data(_write(tmp_path, node_label=np.array([0, 1])))
-    with pytest.raises(InputError, match="no square sparse matrix"):
+    with pytest.raises(InputError, match="not a square sparse matrix"):
         read_graph_data(_write(tmp_path, adj_matrix=np.eye(3)))
     path = tmp_path / "other.npz"
     np.savez(path, adj_matrix=ADJACENCY)  # type: ignore[arg-type]

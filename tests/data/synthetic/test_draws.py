@@ -102,7 +102,7 @@ def test_too_many_neighbours_are_refused(
 
 def test_an_undirected_graph_that_cannot_be_completed_is_refused() -> None:
     """Nodes 0 and 1 both ask for all others of their class: the pair (0, 1) is wanted twice."""
-    with pytest.raises(InputError, match="found no free pair of nodes"):
+    with pytest.raises(InputError, match="no pair of nodes is left"):
         neighbours(
             np.array([3, 3, 0, 0]),
             np.zeros(4, np.int64),

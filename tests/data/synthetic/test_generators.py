@@ -175,7 +175,7 @@ COMMON = {"features": None, "labels": UNBALANCED}
         (
             class_homophily_graph,
             {"class_homophily": [1, 0.5, 0.5, 0.5], "mean_degree": 2},
-            "some classes only",
+            "is 1 for some classes",
         ),
         (
             class_homophily_graph,

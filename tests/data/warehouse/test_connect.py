@@ -21,7 +21,7 @@ from heterophily.errors import InputError, MissingExtraError
 @pytest.mark.parametrize(
     ("url", "told"),
     [
-        ("warehouse", "is no URL; write duckdb:///file.duckdb"),
+        ("warehouse", "is not a URL; write duckdb:///file.duckdb"),
         ("duckdb:///no/such/folder/a.duckdb", "there is no folder /no/such/folder"),
         ("nonsense://x", "nonsense://x': no such engine; known: "),
     ],
@@ -112,14 +112,14 @@ def changed(table: pa.Table, name: str, values: list[Any]) -> pa.Table:
         (EDGES, changed(NODES, "id", [1, 2, 2]), "node id '2' occurs more than once"),
         (EDGES, changed(NODES, "id", [1, 2, None]), "1 rows have no id"),
         (changed(EDGES, "target", [2, None]), NODES, "column 'target': 1 rows have no id"),
-        (EDGES, changed(NODES, "label", [None] * 3).cast(NODES.schema), "no cell is filled"),
+        (EDGES, changed(NODES, "label", [None] * 3).cast(NODES.schema), "the column is empty"),
         (EDGES, changed(NODES, "label", [0.5, 1.5, 2.5]), "is not a whole number"),
         (
             changed(EDGES, "target", [2, 9]),
             NODES.append_column("age", pa.array([1, 2, 3])),
             "node '9' is not in nodes",
         ),
-        (EDGES, NODES.slice(0, 0), "no row|no cell"),
+        (EDGES, NODES.slice(0, 0), "no row|is empty"),
     ],
 )
 def test_rows_that_are_wrong(edges: pa.Table, nodes: pa.Table, told: str) -> None:

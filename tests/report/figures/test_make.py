@@ -106,7 +106,7 @@ def test_hostile_names_are_drawn_as_they_are(name: str, tmp_path: Path) -> None:
         ("t-sne", {"graphs": (ring(), ring())}, "at most 1 graph"),
         ("ternary", {"graphs": (ring(labels=None),)}, "no labelled"),
         ("ternary", {"graphs": (ring(labels=np.zeros(40, int)),)}, "at least two classes"),
-        ("ternary", {"only_finished": True, "seed": 9}, "--no-train forbids to train"),
+        ("ternary", {"only_finished": True, "seed": 9}, "--no-train forbids training"),
         ("ternary", {"models": ("acm-gnc",)}, "acm-gcn"),
     ],
 )

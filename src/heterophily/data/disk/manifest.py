@@ -113,7 +113,7 @@ def read_manifest(folder: Path) -> Manifest:
         values = json.loads(read_text(path, most=_LARGEST_MANIFEST))
     except FileNotFoundError:
         raise InputError(
-            f"{folder} has no {MANIFEST}: it is no graph on disk, or its conversion was not "
+            f"{folder} has no {MANIFEST}: it is not a graph on disk, or its conversion was not "
             "finished; run the same convert command again"
         ) from None
     except InputError:
@@ -187,7 +187,7 @@ def _from_json(values: Any) -> Manifest:
             "use the version of heterophily that wrote it, or convert again"
         )
     if values["sha256"] != _own_sha256(values):
-        raise InputError("its own checksum does not fit")
+        raise InputError("its checksum does not agree with its content")
     num_nodes, num_entries = _count(values["num_nodes"]), _count(values["num_entries"])
     is_directed = values["is_directed"]
     if not isinstance(is_directed, bool):

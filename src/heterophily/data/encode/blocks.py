@@ -102,10 +102,12 @@ class Bag:
         return Side(first_column, numbers=of.data, codes=of.indices, indptr=of.indptr)
 
 
-Block = Values | OneOf | Bag
+ColumnBlock = Values | OneOf | Bag
 
 
-def side_by_side(blocks: Sequence[Block], num_rows: int) -> sp.csr_array | NDArray[Any] | None:
+def side_by_side(
+    blocks: Sequence[ColumnBlock], num_rows: int
+) -> sp.csr_array | NDArray[Any] | None:
     """Return blocks as one matrix (N, F), bags last; ``None`` without columns.
 
     Single precision when that holds every value exactly, else double. Blocks that came as single
@@ -130,7 +132,7 @@ def side_by_side(blocks: Sequence[Block], num_rows: int) -> sp.csr_array | NDArr
     return _sparse(blocks, total, (num_rows, width), dtype)
 
 
-def _is_single(block: Block) -> bool:
+def _is_single(block: ColumnBlock) -> bool:
     if not isinstance(block, Values) or block.values.dtype == np.float32:
         return True
     with np.errstate(over="ignore"):  # beyond single precision: inf, which is not equal
@@ -155,7 +157,7 @@ def _by_column(strip: Sequence[Values | OneOf], num_rows: int, dtype: Any) -> Ba
 
 
 def _sparse(
-    blocks: Sequence[Block], total: int, shape: tuple[int, int], dtype: Any
+    blocks: Sequence[ColumnBlock], total: int, shape: tuple[int, int], dtype: Any
 ) -> sp.csr_array:
     """Fill the arrays of a CSR matrix."""
     starts = np.cumsum([0, *(block.width for block in blocks)])[:-1].tolist()
@@ -169,7 +171,7 @@ def _sparse(
 
 
 def _sparse_in_strips(
-    blocks: Sequence[Block], total: int, shape: tuple[int, int], dtype: Any
+    blocks: Sequence[ColumnBlock], total: int, shape: tuple[int, int], dtype: Any
 ) -> sp.csr_array:
     """Fill them by NumPy, a few thousand rows at a time: nothing is held twice."""
     strip = [block for block in blocks if not isinstance(block, Bag)]

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from heterophily.data.encode.blocks import Block, OneOf
+from heterophily.data.encode.blocks import ColumnBlock, OneOf
 from heterophily.data.encode.cells import Strange, words_of
 from heterophily.data.encode.column import MISSING_NAME, indicator
 from heterophily.data.encode.hashing import buckets, hash_cells
@@ -87,7 +87,7 @@ class CategoryColumn:
         """Return the distinct words and the word of each row."""
         return words_of(column), Strange()
 
-    def encode(self, cells: tuple[list[str], NDArray[np.int32]]) -> list[Block]:
+    def encode(self, cells: tuple[list[str], NDArray[np.int32]]) -> list[ColumnBlock]:
         """Return the levels as one block, and whether the cell was missing."""
         words, codes = cells
         if self.width:
@@ -99,7 +99,7 @@ class CategoryColumn:
             places = np.array([index.get(word, other) for word in words], np.int32)
             width = len(index) + self.has_other
         lookup = np.append(places, np.int32(-1))
-        blocks: list[Block] = [OneOf(lookup[codes], width)] if width else []
+        blocks: list[ColumnBlock] = [OneOf(lookup[codes], width)] if width else []
         return blocks + ([indicator(codes < 0)] if self.missing > 0 else [])
 
     def values(self, cells: Any) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from heterophily.data.encode.blocks import Block, Values
+from heterophily.data.encode.blocks import ColumnBlock, Values
 from heterophily.data.encode.cells import Strange, trimmed
 
 MISSING_NAME = "missing"
@@ -46,7 +46,7 @@ class Column(Protocol):
         """Return the cells in the form that ``encode`` takes, and those that do not fit."""
         ...
 
-    def encode(self, cells: Any) -> list[Block]:
+    def encode(self, cells: Any) -> list[ColumnBlock]:
         """Return the blocks of the matrix."""
         ...
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from heterophily.data.encode.blocks import Block, Values
+from heterophily.data.encode.blocks import ColumnBlock, Values
 from heterophily.data.encode.cells import Strange, is_text, plain
 from heterophily.data.encode.column import MISSING_NAME, indicator, sample_of
 from heterophily.data.encode.dates import formats_of, seconds_of
@@ -117,12 +117,12 @@ class DateColumn:
         points = Points.of(values)
         return (points, _calendar(points.seconds)), strange
 
-    def encode(self, cells: tuple[Points, Calendar]) -> list[Block]:
+    def encode(self, cells: tuple[Points, Calendar]) -> list[ColumnBlock]:
         """Return elapsed time, the parts, and whether the cell was missing."""
         points, calendar = cells
         missing = np.isnan(points.seconds)
         elapsed = Scale(self.center, self.spread).apply(points.seconds / _DAY)
-        blocks: list[Block] = [Values(points.spread(elapsed))]
+        blocks: list[ColumnBlock] = [Values(points.spread(elapsed))]
         for part in self.parts:
             numbers = calendar[part]
             if part == "year":

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from heterophily.data.encode.blocks import Block, side_by_side
+from heterophily.data.encode.blocks import ColumnBlock, side_by_side
 from heterophily.data.encode.cells import Strange
 from heterophily.data.encode.column import Column
 from heterophily.data.encode.columns import COLUMNS
@@ -106,7 +106,7 @@ class Encoder:
         chosen = kinds_of(table, kinds)
         held = table if empty_table and isinstance(table, dict) else dict(table)
         columns: list[Column] = []
-        blocks: list[Block] = []
+        blocks: list[ColumnBlock] = []
         strange: dict[str, Strange] = {}
         leaking: list[str] = []
         detector = None if labels is None else LeakDetector(labels)
@@ -136,7 +136,7 @@ class Encoder:
             if not table:
                 raise InputError("the table has no columns: how many rows are there?")
             num_rows = len(next(iter(table.values())))
-        blocks: list[Block] = []
+        blocks: list[ColumnBlock] = []
         strange: dict[str, Strange] = {}
         for column in self.columns:
             given = table.get(column.name)
@@ -248,4 +248,4 @@ def _checked(value: Any, declared: str, place: str) -> Any:
             return value
     elif declared == "Decimal" and value in (".", ","):
         return value
-    raise InputError(f"the encoder is damaged: column {place}: {value!r} is no {declared}")
+    raise InputError(f"the encoder is damaged: column {place}: {value!r} is not of type {declared}")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heterophily.data.encode.blocks import Block, Values
+from heterophily.data.encode.blocks import ColumnBlock, Values
 from heterophily.data.encode.cells import Strange, is_text, plain
 from heterophily.data.encode.column import MISSING_NAME, indicator
 from heterophily.data.encode.numerals import Decimal, booleans_of, decimal_of, numbers_of
@@ -62,7 +62,7 @@ class NumberColumn:
         """Return numbers, NaN where a cell is missing or none."""
         return self.read(column, self.kind, self.decimal)
 
-    def encode(self, cells: NDArray[np.float64]) -> list[Block]:
+    def encode(self, cells: NDArray[np.float64]) -> list[ColumnBlock]:
         """Return the column, and whether it was missing."""
         missing = np.isnan(cells)
         values: NDArray[Any]
@@ -70,7 +70,7 @@ class NumberColumn:
             values = Scale(self.center, self.spread).apply(cells)
         else:
             values = np.where(missing, 0.0, cells) if missing.any() else cells
-        blocks: list[Block] = [Values(values)]
+        blocks: list[ColumnBlock] = [Values(values)]
         return blocks + ([indicator(missing)] if self.missing > 0 else [])
 
     def values(self, cells: Any) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import scipy.sparse as sp
 
-from heterophily.data.encode.blocks import Bag, Block
+from heterophily.data.encode.blocks import Bag, ColumnBlock
 from heterophily.data.encode.cells import Strange, is_text, plain
 from heterophily.data.encode.hashing import bag_of_words
 from heterophily.errors import InputError
@@ -53,7 +53,7 @@ class TextColumn:
         """Return the hashed words (N, width)."""
         return bag_of_words(_text(column), self.width)[0], Strange()
 
-    def encode(self, cells: sp.csr_array) -> list[Block]:
+    def encode(self, cells: sp.csr_array) -> list[ColumnBlock]:
         """Return the hashed words as one block."""
         return [Bag(cells)]
 

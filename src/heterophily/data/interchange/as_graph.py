@@ -25,7 +25,7 @@ _KNOWN = (
 
 
 def as_graph(graph: GraphLike, **options: Any) -> Graph:
-    """Return a graph from what other libraries call one.
+    """Turn a graph of another library (networkx, PyG, DGL, SciPy) into a :class:`Graph`.
 
     Parameters
     ----------
@@ -52,7 +52,10 @@ def as_graph(graph: GraphLike, **options: Any) -> Graph:
     """
     if isinstance(graph, Graph):
         if options:
-            raise InputError(f"a Graph is read already: {next(iter(options))}= comes too late")
+            raise InputError(
+                f"this is already a Graph, so {next(iter(options))}= cannot be applied; pass the "
+                "option where the graph is read"
+            )
         return graph
     try:
         return _read(graph, options)
@@ -60,7 +63,7 @@ def as_graph(graph: GraphLike, **options: Any) -> Graph:
         if "unexpected keyword argument" not in str(error):
             raise
         name = str(error).split("'")[1]
-        raise InputError(f"{name}= is no option for reading {_type(graph)}") from error
+        raise InputError(f"{name}= is not an option for reading {_type(graph)}") from error
 
 
 def _read(graph: GraphLike, options: dict[str, Any]) -> Graph:

@@ -160,7 +160,8 @@ class NodeAttributes:
         if bad.size:
             node = int(np.searchsorted(indptr, bad[0], side="right")) - 1
             raise InputError(
-                f"{self._cell(node, name)}: column {columns[bad[0]]} of {width} features"
+                f"{self._cell(node, name)}: names column {columns[bad[0]]}, but there are only "
+                f"{width} features"
             )
         return sp.csr_array((np.array(values, np.float64), columns, indptr), (len(rows), width))
 
@@ -179,7 +180,7 @@ class NodeAttributes:
                 if value.strip().lower() not in _PART_OF:
                     node = int(np.flatnonzero(codes == code)[0])
                     raise InputError(
-                        f"{self._cell(node, name)}: {short(value)} is no part of a split; "
+                        f"{self._cell(node, name)}: {short(value)} is not a part of a split; "
                         "choose train, val or test"
                     )
             parts = np.array([*(_PART_OF[value.strip().lower()] for value in values), -1])[codes]

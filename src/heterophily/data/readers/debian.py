@@ -97,7 +97,7 @@ def _entries(path: Path) -> Iterator[dict[str, str]]:
                     key, colon, value = line.partition(":")
                     if not colon:
                         raise InputError(
-                            f"{path}: {line.strip()[:60]!r} is no field of a Packages file"
+                            f"{path}: {line.strip()[:60]!r} is not a field of a Packages file"
                         )
                     last = key.lower() if key.lower() in _KEPT else ""
                     if last:

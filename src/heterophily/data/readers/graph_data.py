@@ -25,7 +25,7 @@ def read_graph_data(path: Path) -> Pieces:
         _member(path, name) for name in ("adj_matrix", "node_attr", "node_label")
     )
     if not sp.issparse(adjacency) or adjacency.shape[0] != adjacency.shape[1]:
-        raise InputError(f"{path}: adj_matrix is no square sparse matrix")
+        raise InputError(f"{path}: adj_matrix is not a square sparse matrix")
     count = adjacency.shape[0]
     if features.shape[0] != count or getattr(labels, "shape", None) != (count,):
         raise InputError(f"{path}: adj_matrix, node_attr and node_label have different sizes")

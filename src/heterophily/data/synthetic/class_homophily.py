@@ -29,7 +29,7 @@ def class_homophily_graph(
     class_names: tuple[str, ...] | None = None,
     name: str = "synthetic",
 ) -> Graph:
-    r"""Draw an undirected graph in which class k has the homophily h_k.
+    r"""Draw an undirected graph with a given homophily for each class.
 
     A contextual stochastic block model in the manner of CSBM-H (Luan et al. 2023), for any number
     of classes. h_k is the share of edge ends at class k whose other end is in class k, as in
@@ -87,8 +87,8 @@ def _checked_shares(class_homophily: float | Sequence[float], classes: int) -> N
         check_share(f"class_homophily[{number}]", share)
     if (shares == 1).any() and not (shares == 1).all():
         raise InputError(
-            "class_homophily is 1 for some classes only, but edges across join all of them; use a "
-            "number below 1"
+            "class_homophily is 1 for some classes, so they have no edges to other classes, but "
+            "the remaining classes need such edges; use numbers below 1"
         )
     if classes == 1 and shares[0] < 1:
         raise InputError("class_homophily is below 1 but there is one class; use 1")

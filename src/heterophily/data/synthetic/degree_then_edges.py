@@ -26,7 +26,7 @@ def degree_then_edges_graph(
     class_names: tuple[str, ...] | None = None,
     name: str = "synthetic",
 ) -> Graph:
-    r"""Draw degrees by a multinomial, then h d_v edges within the class and the others outside.
+    r"""Draw a random degree for each node, then its neighbours, a share h of them in its class.
 
     For each class of n nodes, :math:`(d_v) \sim \text{Multinomial}(n \bar d, 1/n)`; node v then
     draws :math:`h d_v` neighbours uniformly from its class and :math:`(1 - h) d_v` uniformly from

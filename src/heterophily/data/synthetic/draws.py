@@ -129,8 +129,8 @@ def _distinct_edges(
         source = source[~is_new]
     if source.size:
         raise InputError(
-            f"{source.size:,} edges found no free pair of nodes: the graph is too dense; use more "
-            "nodes per class or a smaller degree"
+            f"the graph is too dense: for {source.size:,} edges no pair of nodes is left; use "
+            "more nodes per class or a smaller degree"
         )
     empty = np.zeros(0, np.int64)
     return (

@@ -59,7 +59,10 @@ class StreamedGraph:
                 "and two nodes for each"
             )
         if self.num_edges < 1 or self.features < 0:
-            raise InputError(f"num_edges={self.num_edges}, features={self.features}")
+            raise InputError(
+                f"num_edges={self.num_edges}, features={self.features}; use at least one edge and "
+                "no negative number of features"
+            )
         for name in ("homophily", "repeated"):
             if not 0.0 <= getattr(self, name) <= 1.0:
                 raise InputError(f"{name}={getattr(self, name)}; it lies between 0 and 1")

@@ -89,7 +89,7 @@ def _refuse_numeric_header(table: NamedColumns, columns: Sequence[str]) -> None:
     for column in columns:
         if table.has_header and NUMBER.fullmatch(column):
             raise InputError(
-                f"{table.path.name}, line 1: {short(column)} is no column name; {_NO_HEADER}"
+                f"{table.path.name}, line 1: {short(column)} is not a column name; {_NO_HEADER}"
             )
 
 
@@ -145,7 +145,7 @@ def edge_columns(
     for column, role in ((weight, "weight"), (edge_type, "type")):
         if column in (source, target):
             raise InputError(
-                f"{name}: column {column!r} cannot be the {role} and an end of the edge"
+                f"{name}: column {column!r} cannot be both the {role} and an end of the edge"
             )
     return EdgeColumns(source, target, weight, edge_type, by_position)
 
@@ -220,9 +220,12 @@ def node_columns(
         chosen = tuple(require_column(table, column, "features") for column in features)
         for column in chosen:
             if column in taken:
-                raise InputError(f"{name}: column {column!r} has another role, it is no feature")
+                raise InputError(
+                    f"{name}: column {column!r} is already the id, label or split, so it cannot "
+                    "be a feature"
+                )
     if len({*taken}) != len(taken):
-        raise InputError(f"{name}: one column has two roles among id, label and split: {taken}")
+        raise InputError(f"{name}: one column is named twice among id, label and split: {taken}")
     ignored = tuple(column for column in rest if column not in chosen)
     remark = f"{name}: node id from column {node_id!r}{why}"
     remark += "; no label column" if label is None else f"; label from {label!r}"

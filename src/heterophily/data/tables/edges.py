@@ -143,9 +143,9 @@ def refuse_second_header(table: Table, names: Sequence[str], ends: Sequence[Any]
         return
     if all(_are_whole(column.slice(1)) for column in ends):
         raise InputError(
-            f"{table.path.name}, {place(table, 0)}: {short(first[0])} and {short(first[1])} among "
-            f"ids that are whole numbers (columns {short(names[0])}, {short(names[1])}); if it is "
-            "a second header line, remove it"
+            f"{table.path.name}, {place(table, 0)}: {short(first[0])} and {short(first[1])}, "
+            f"where all other ids are whole numbers (columns {short(names[0])}, "
+            f"{short(names[1])}); if it is a second header line, remove it"
         )
 
 

@@ -98,8 +98,8 @@ def refuse_totals(
     last = str(ids[rows - 1])
     if last.strip().casefold() in _TOTALS and not any((side == rows - 1).any() for side in numbers):
         raise InputError(
-            f"{table.path.name}, {place(table, rows - 1)}, column {short(column)}: {short(last)} "
-            "is no end of an edge; if it is a line of totals, remove it, else write an edge for it"
+            f"{table.path.name}, {place(table, rows - 1)}, column {short(column)}: no edge has "
+            f"the node {short(last)}; if it is a line of totals, remove it, otherwise add an edge"
         )
 
 

@@ -107,7 +107,7 @@ def refuse_title(name: str, line: int, first: Sequence[str], second: bytes) -> N
     cells = [cell for cell in second.split(mark) if cell.strip(b' "\r\n')]
     if len(filled) == 1 and mark != b" " and len(cells) > max(2, len(first) // 2):
         raise InputError(
-            f"{name}, line {line - 1}: {short(filled[0])} stands alone above a line of "
-            f"{len(cells)} cells; if it is a title, remove it, so that the file begins with the "
-            "names of its columns"
+            f"{name}, line {line - 1}: {short(filled[0])} is alone in its line, and the next line "
+            f"has {len(cells)} cells; if it is a title, remove it, so that the file begins with "
+            "the names of its columns"
         )

@@ -103,8 +103,9 @@ def _strings(column: Any) -> NDArray[np.str_]:
     size, held = 4 * longest * len(column), int(pc.sum(pc.utf8_length(column)).as_py() or 0)
     if size > BOMB_BYTES and size > _MOST_WIDER * held:
         raise InputError(
-            f"one node id has {longest:,} characters, the others are short: all {len(column):,} "
-            f"ids would take {size / 2**30:,.1f} GB, each as much as the longest; shorten that id"
+            f"one node id has {longest:,} characters and the others are short; memory is needed "
+            f"as if all {len(column):,} ids had this length, which is {size / 2**30:,.1f} GB; "
+            "shorten that id"
         )
     need(size, f"a list of {len(column):,} ids of up to {longest:,} characters")
     return np.array(column.to_pylist(), dtype=np.str_)

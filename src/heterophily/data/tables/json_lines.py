@@ -45,7 +45,7 @@ class JsonTable(TypedTable):
         except (pa.ArrowException, ValueError) as error:
             told = str(error).splitlines()[0].removeprefix("JSON parse error: ").rstrip(".")
             raise InputError(
-                f"{self.path.name}: no JSON lines ({told}); every line must be one object with "
+                f"{self.path.name}: not JSON lines ({told}); every line must be one object with "
                 "the same kind of value under each key"
             ) from error
 

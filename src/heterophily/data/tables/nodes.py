@@ -72,8 +72,8 @@ def read_splits(table: Table, columns: Sequence[str], found: dict[str, Any]) -> 
             if value.strip().lower() not in _PART_OF:
                 row = int(np.flatnonzero(codes == code)[0])
                 raise InputError(
-                    f"{cell(table, column, row)}: {short(value)} is no part of a split; "
-                    "write train, val or test, or leave the cell empty"
+                    f"{cell(table, column, row)}: {short(value)} is not a part of a split; write "
+                    "train, val or test, or leave the cell empty"
                 )
         parts = np.array([*(_PART_OF[value.strip().lower()] for value in values), -1])[codes]
         for part, name in enumerate(PARTS):

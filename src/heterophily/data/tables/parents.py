@@ -82,8 +82,9 @@ def _id_column(table: Table, node_id: str | None) -> str:
         cells = table.read(words=[name])[name]
         if not cells.null_count and repeats(cells) is None:
             return name
-    raise InputError(f"{table.path.name}: no column has a value of its own in each row; "
-                     f"{remedy('name-id')}")  # fmt: skip
+    raise InputError(
+        f"{table.path.name}: no column has a different value in each row; {remedy('name-id')}"
+    )
 
 
 def with_own_ids(

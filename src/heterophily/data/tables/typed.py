@@ -134,8 +134,9 @@ def _id(table: Table, name: str, column: Any) -> Any:
         exact = _EXACT[column.type.bit_width]
         if pc.any(pc.greater_equal(pc.abs(column), pa.scalar(exact, column.type))).as_py():
             raise InputError(
-                f"{table.path.name}, column {short(name)}: ids from {exact:,} on as {column.type}, "
-                "which cannot tell neighbouring ids apart; keep ids as integers or strings"
+                f"{table.path.name}, column {short(name)}: numbers from {exact:,} on are rounded "
+                f"in type {column.type}, so different ids become equal; keep ids as integers or "
+                "strings"
             )
         whole = pc.cast(column, pa.int64(), safe=False)
         if pc.all(pc.equal(column, whole)).as_py():

@@ -78,8 +78,9 @@ def refuse_matrix(table: Table, head: Head) -> None:
     first, *others = table.columns
     if len(others) > 2 and [cell or "" for cell in head.get(first, [])][: len(others)] == others:
         raise InputError(
-            f"{table.path.name}: its columns are called as its rows, as in a matrix of nodes by "
-            "nodes; write one row per edge, or pass a SciPy matrix in Python"
+            f"{table.path.name}: its columns have the same names as its rows, as in a matrix with "
+            "a row and a column for each node; write one row per edge, or pass a SciPy matrix in "
+            "Python"
         )
 
 
@@ -94,7 +95,7 @@ def refuse_odd_ends(table: Table, columns: EdgeColumns, head: Head) -> None:
         if has_fractions or (cells and _are_dates(cells[:100])):
             what = "fractions" if has_fractions else "points in time"
             raise InputError(
-                f"{table.path.name}: column {short(name)} holds {what}, no ids; "
+                f"{table.path.name}: column {short(name)} holds {what}, not ids; "
                 f"{remedy('name-ends')}; columns: {listed(table.columns)}"
             )
 

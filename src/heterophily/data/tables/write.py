@@ -36,7 +36,9 @@ def write_tables(graph: Graph, edges: FileName, nodes: FileName) -> None:
     """
     paths = [Path(edges), Path(nodes)]
     if paths[0].resolve() == paths[1].resolve():
-        raise InputError(f"{paths[0]}: edges and nodes need two files")
+        raise InputError(
+            f"{paths[0]}: edges and nodes cannot be written to the same file; name two files"
+        )
     suffixes = [suffix_of(path) for path in paths]
     if any(suffix in (".jsonl", ".ndjson") for suffix in suffixes):
         raise InputError(f"{paths[0].name}: tables are written as text or .parquet, not as JSON")

@@ -49,7 +49,7 @@ def connect(url: str, *, memory: int | None = None) -> Any:
     scheme, mark, _ = url.partition("://")
     if not scheme or not mark:
         raise InputError(
-            f"--connect {short(url)} is no URL; write duckdb:///file.duckdb, "
+            f"--connect {short(url)} is not a URL; write duckdb:///file.duckdb, "
             "postgresql://user@host/database or spark://host:7077"
         )
     opener: Callable[[str, int | None], Any] = _OPENERS.get(scheme, _other)

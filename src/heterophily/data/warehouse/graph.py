@@ -351,7 +351,9 @@ def _classes(
     share = np.ceil(sizes * min(1.0, _LOOKED_AT / max(float(sizes.sum()), 1.0))).astype(np.int64)
     some = np.concatenate([np.repeat(np.arange(len(real)), share), np.arange(len(real))])
     if not real:
-        raise InputError(f"{place}: no cell is filled; name the column of the labels with --label")
+        raise InputError(
+            f"{place}: the column is empty; name the column of the labels with --label"
+        )
     classes = encode_words(
         real,
         some,

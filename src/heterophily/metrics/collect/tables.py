@@ -157,7 +157,7 @@ def _plan(
 
 def _need_space(folder: Path, needed: int) -> None:
     if not folder.is_dir():
-        raise InputError(f"there is no folder {folder} for what is put aside; set TMPDIR")
+        raise InputError(f"there is no folder {folder} for temporary files; set TMPDIR")
     free = shutil.disk_usage(folder).free
     if needed > free:
         raise InputError(

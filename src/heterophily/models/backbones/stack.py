@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor, nn
 
-from heterophily.layers.channel_linear import Block, Source
+from heterophily.layers.channel_linear import Block, LayerInput
 from heterophily.layers.dropout import dropout
 from heterophily.layers.extraction import combined
 from heterophily.layers.feature_linear import FeatureLinear
@@ -24,7 +24,7 @@ class Layer(Protocol):
 
     def __call__(
         self,
-        source: Source,
+        source: LayerInput,
         operator: Any,
         structure: Propagation | None,
         *,

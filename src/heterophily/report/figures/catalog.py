@@ -81,7 +81,7 @@ class Figure:
         return lambda *arguments: function(*arguments, variant=self.variant)
 
 
-_RUNS = "from portraits: models trained once per split, kept as files, never trained twice"
+_RUNS = "from models that are trained once and kept"
 
 FIGURES: dict[str, Figure] = {
     "local-homophily": Figure(

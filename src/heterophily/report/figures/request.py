@@ -44,7 +44,7 @@ class Request:
     only_finished
         Draw only what needs no new training.
     workers, executor
-        Who trains.
+        Where to train.
     """
 
     graphs: tuple[str | Graph, ...] = ()

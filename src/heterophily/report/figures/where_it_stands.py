@@ -35,13 +35,13 @@ def collect(request: Request) -> dict[str, Any]:
 
 def draw(data: dict[str, Any]) -> Figure:
     """Draw the points; labels go where there is room."""
-    from heterophily.page.svg import Labels
+    from heterophily.page.svg import PointLabels
 
     figure, axes = new_figure(1, 1, size=(4.6, 4.2))
     panel = axes[0, 0]
     lowest = min(0.4, min(point["y"] for point in data["points"]) - 0.05)
     wide, high, top = 270.0, 230.0, 1.03  # points of the page inside the axes, about
-    places = Labels(0, wide, letter=4.1)
+    places = PointLabels(0, wide, letter=4.1)
     for point in sorted(data["points"], key=lambda point: point["is_known"]):
         x, y, is_known = point["x"], point["y"], point["is_known"]
         across, down = wide * x, high * (top - y) / (top - lowest)

@@ -1,1 +1,1 @@
-"""Who trains the missing runs."""
+"""Where missing runs are trained."""

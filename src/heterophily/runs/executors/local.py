@@ -107,7 +107,7 @@ def this_machine(workers: int | None = None) -> Executor:
 
 
 def local(workers: int | None = None) -> Executor:
-    """Return worker processes on this machine; by default one for each usable core."""
+    """Train with worker processes on this machine; by default one for each usable core."""
     count = _checked(workers)
     return InProcess() if count == 1 else LocalProcesses(count)
 

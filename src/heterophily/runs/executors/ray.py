@@ -291,9 +291,9 @@ def _check_reachable(address: str) -> None:
         is_there = False
     if not is_there:
         raise InputError(
-            f"ray://{address} does not let us in: is the port that of the head (not of Ray Client "
-            "or the dashboard), is this machine a node of the cluster (ray start --address), and "
-            "has it the same token (RAY_AUTH_TOKEN)?"
+            f"ray://{address} refused the connection; check that the port is that of ray start "
+            "--head (not of Ray Client or the dashboard), that this machine is a node of the "
+            "cluster (ray start --address), and that it has the same token (RAY_AUTH_TOKEN)"
         )
 
 

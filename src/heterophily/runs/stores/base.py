@@ -63,7 +63,7 @@ class Start(NamedTuple):
 
 
 class Store(ABC):
-    """Finished runs by key; many processes and threads may use one store at once.
+    """A place for finished runs; many processes and threads may use one store at once.
 
     Promises of every kind:
 

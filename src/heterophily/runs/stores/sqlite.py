@@ -216,7 +216,7 @@ class SqliteStore(Store):
             with self._lock:
                 yield
         except UnicodeDecodeError as error:  # in what SQLite says about a damaged file
-            raise StoreError(damaged(self.path, "its text is no text")) from error
+            raise StoreError(damaged(self.path, "its text cannot be read")) from error
         except sqlite3.Error as error:
             raise StoreError(sentence(self.path, error)) from error
 

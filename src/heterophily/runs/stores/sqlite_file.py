@@ -49,7 +49,7 @@ def reading(path: Path) -> sqlite3.Connection:
             base.execute("SELECT count(*) FROM sqlite_master").fetchone()
             return base
         except UnicodeDecodeError as error:  # in what SQLite says about a damaged file
-            raise StoreError(damaged(path, "its text is no text")) from error
+            raise StoreError(damaged(path, "its text cannot be read")) from error
         except sqlite3.Error as error:
             last = error
     assert last is not None
@@ -66,7 +66,7 @@ def examine(path: Path) -> None:
         finally:
             base.close()
     except UnicodeDecodeError as error:
-        raise StoreError(damaged(path, "its text is no text")) from error
+        raise StoreError(damaged(path, "its text cannot be read")) from error
     except sqlite3.Error as error:
         raise StoreError(sentence(path, error)) from error
     if problem != "ok":

@@ -86,7 +86,7 @@ def take(job: IdPath, name: str, server: ServerState) -> FileResponse:
 def document(path: Any) -> FileResponse:
     """Answer with a file that we wrote: a report is shown, anything else is kept."""
     if not path.is_file():
-        raise RefusedError(404, f"{path.name} was cleared away")
+        raise RefusedError(404, f"{path.name} was removed")
     if path.suffix == ".html":
         policy = {"content-security-policy": DOCUMENT_POLICY}
         return FileResponse(path, media_type="text/html", headers=policy)

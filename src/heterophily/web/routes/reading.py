@@ -209,5 +209,7 @@ def _kept_request(server: Server, graph: str) -> dict[str, Any]:
     """Return how the tables of a graph were read; refuse a graph that had none."""
     found = read_json(server.folder.find("graphs", graph) / REQUEST_FILE)
     if found is None:
-        raise RefusedError(409, "this graph did not come as tables; it has no columns to choose")
+        raise RefusedError(
+            409, "this graph was not read from tables, so it has no columns to choose"
+        )
     return {**found, "max_unpacked_bytes": server.settings.max_unpacked_bytes}

@@ -40,7 +40,7 @@ export function follow(job, handlers) {
     if (name !== "end") source.addEventListener(name, (event) => handler(JSON.parse(event.data)));
   }
   source.onerror = () => {
-    if (source.readyState === EventSource.CLOSED) handlers.state?.({ state: "failed", error: "the server does not know this job any more; load the page again" });
+    if (source.readyState === EventSource.CLOSED) handlers.state?.({ state: "failed", error: "the server no longer has this job; load the page again" });
   };
   source.addEventListener("end", () => { source.close(); handlers.end?.(); });
   return () => source.close();

@@ -46,7 +46,7 @@ export function columnsForm(preview, reading) {
           h("td", {}, column.name),
           h("td", {}, kindOf(column)),
           h("td", { class: "dim small wide-only" }, column.examples.join(", "))))))),
-      more > 0 && h("p", { class: "dim small" }, `… and ${more.toLocaleString("en")} more columns, each read as it is recognised.`));
+      more > 0 && h("p", { class: "dim small" }, `… and ${more.toLocaleString("en")} more columns; their kinds are recognised automatically.`));
   }
 
   function kindOf(column) {

@@ -128,7 +128,7 @@ function runTable(runs, repeats) {
 
 function takeAway(job, names) {
   return h("div", { class: "row", style: { marginTop: "1rem" } },
-    h("span", { class: "dim" }, "Take away:"),
+    h("span", { class: "dim" }, "Download:"),
     names.map((name) => h("a", {
       class: "button", href: `/api/jobs/${job}/files/${name}`,
       ...(name.endsWith(".html") ? { target: "_blank", rel: "noopener" } : { download: name }),
@@ -154,12 +154,12 @@ function scoreTable(result) {
 
 function outcome(result) {
   const { best, rivals } = result;
-  const sentence = rivals.length ? `Best: ${best}. Not told apart from it: ${rivals.join(", ")}.` : `Best: ${best}, ahead of every other.`;
+  const sentence = rivals.length ? `Best: ${best}. Not clearly worse: ${rivals.join(", ")}.` : `Best: ${best}, ahead of every other.`;
   return [
     h("p", { class: "insight", style: { marginTop: "1rem" } }, sentence),
     scoreTable(result),
     (result.sentences ?? []).map((text) => h("p", {}, text)),
-    h("details", { style: { marginTop: "0.8rem" } }, h("summary", {}, "Every pair, tested"),
+    h("details", { style: { marginTop: "0.8rem" } }, h("summary", {}, "Tests of every pair"),
       h("div", { class: "scroll" }, h("table", {},
         h("thead", {}, h("tr", {}, ["better", "than"].map((text) => h("th", {}, text)), ["by, points", "p", "p (Holm)"].map((text) => h("th", { class: "number" }, text)), h("th", {}))),
         h("tbody", {}, [...result.tests].sort((one, other) => one.corrected - other.corrected).map((test) => {

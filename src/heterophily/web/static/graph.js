@@ -51,7 +51,7 @@ export async function graph(page, asked) {
       const button = h("button", { type: "button", class: "primary", onclick: again }, "Read again");
       const told = h("div", {}, problem && errorBox(problem));
       replace(section, h("h2", {}, hasNoLabel ? "Which column is the label?" : "Columns"), form.element, told,
-        h("p", { class: "row", style: { marginTop: "0.9rem" } }, button, h("span", { class: "dim small" }, "The diagnosis starts anew; comparisons of this graph are removed, their runs stay in the store.")));
+        h("p", { class: "row", style: { marginTop: "0.9rem" } }, button, h("span", { class: "dim small" }, "The diagnosis starts again. Comparisons of this graph are removed; their runs stay in the store.")));
     } catch (error) {
       replace(section, errorBox(error.message));
     }
@@ -88,10 +88,10 @@ function sections(diagnosis, facts, known) {
       h("ul", {}, verdict.because.map((reason) => h("li", {}, reason))),
       verdict.notes.map((note) => h("p", { class: "alert" }, note))),
     h("div", { class: "grid two" },
-      place && card("Where it stands", place, h("p", { class: "dim small" }, "Left and high: neighbours differ, yet aggregated labels keep the classes apart.")),
-      probe && card("What each source knows", probeTable(probe)),
-      plots.local_homophily && card("Local homophily", histogram(plots.local_homophily), h("p", { class: "dim small" }, "Number of nodes. One mean hides whether all nodes are alike in this.")),
-      plots.compatibility && card("Who is linked with whom", heatMap(plots.compatibility), h("p", { class: "dim small" }, "Percent of the edges of the row's class that lead to the column's class."))),
+      place && card("Where it stands", place, h("p", { class: "dim small" }, "Top left: neighbours differ, yet the classes stay apart after averaging over neighbours.")),
+      probe && card("What each source of information tells", probeTable(probe)),
+      plots.local_homophily && card("Local homophily", histogram(plots.local_homophily), h("p", { class: "dim small" }, "Number of nodes for each share. The mean alone hides how much nodes differ.")),
+      plots.compatibility && card("Which classes are linked", heatMap(plots.compatibility), h("p", { class: "dim small" }, "Percent of the edges of the row's class that lead to the column's class."))),
     card("Metrics", h("div", { class: "scroll" }, metricTable(metrics, verdict.metric_spreads ?? {}, known))),
   ];
 }
@@ -131,6 +131,6 @@ function probeTable(probe) {
         h("td", { class: "number" }, alone),
         hasOwn && h("td", { class: "number" }, beside),
         h("td", { class: "number dim small" }, told)))))),
-    h("p", { class: "dim small" }, `Scores on nodes kept aside, of ${probe.nodes.toLocaleString("en")} labelled nodes (${probe.folds} folds × ${probe.repeats}): the better of linear classifiers${probe.tree_nodes ? " and boosted trees" : ""}.`),
+    h("p", { class: "dim small" }, `Scores on nodes that the classifier had not seen (${probe.nodes.toLocaleString("en")} labelled nodes, ${probe.folds} folds × ${probe.repeats}). Classifiers are linear${probe.tree_nodes ? ", or boosted trees where these are better" : ""}.`),
   ];
 }

@@ -96,7 +96,7 @@ export async function graphs(page) {
         h("select", { "aria-label": `What ${item.file.name} is`, onchange: (event) => { item.role = event.target.value; look(); } },
           Object.entries(ROLES).map(([value, text]) => h("option", { value, selected: value === item.role }, text))),
         h("span", {}, item.file.name), h("span", { class: "dim small" }, size(item.file.size)))),
-      isTables && h("label", { class: "row" }, header, "first line holds names"),
+      isTables && h("label", { class: "row" }, header, "the first line has column names"),
       problem && errorBox(problem),
       form && h("hr", {}), form?.element,
       (form || !isTables) && h("p", { class: "row", style: { marginTop: "0.9rem" } }, h("button", { type: "button", class: "primary", onclick: upload }, "Diagnose"))));
@@ -111,7 +111,7 @@ export async function graphs(page) {
 
   function tooLarge() {
     const total = chosen.reduce((sum, { file }) => sum + file.size, 0);
-    return total > known.max_upload_mb * 2 ** 20 && `these files are larger than ${known.max_upload_mb} MB; send less, or let whoever started the page allow more`;
+    return total > known.max_upload_mb * 2 ** 20 && `these files are larger than ${known.max_upload_mb} MB; send smaller files, or ask the person who started the page to raise --max-upload-mb`;
   }
 
   function upload() {

@@ -46,14 +46,14 @@ export async function playground(page) {
   let drawing = null, drawTimer = 0, trainTimer = 0, job = null, unfollow = null, metrics = {}, latest = {}, turn = 0;
 
   replace(page,
-    h("h1", {}, "When do unlike neighbours hurt?"),
-    h("p", { class: "lead" }, "A graph network averages over neighbours. Move the homophily slider: the average helps when neighbours are alike, hurts when they are mixed, and recovers when they are reliably different. Mixing channels repairs the loss."),
+    h("h1", {}, "When do unlike neighbours do harm?"),
+    h("p", { class: "lead" }, "A graph network averages over neighbours. Move the homophily slider: the average helps when neighbours are alike, does harm when they are mixed, and helps again when they are reliably different. Mixing channels (ACM-GCN) avoids the harm."),
     h("div", { class: "grid play" },
       h("section", { class: "card", "aria-label": "Settings" }, h("h2", {}, "The graph"), SLIDERS.map(slider), problem),
       h("section", { class: "card picture", "aria-label": "Graph" }, h("div", { class: "stage" }, canvas), caption),
       h("section", { class: "card metrics", "aria-label": "Metrics" }, h("h2", {}, "Metrics"), metricList)),
     h("div", { class: "grid learn" },
-      h("section", { class: "card", "aria-label": "Accuracies" }, h("h2", {}, "What models make of it"), accuracyList, status, insight),
+      h("section", { class: "card", "aria-label": "Accuracies" }, h("h2", {}, "How accurate models are"), accuracyList, status, insight),
       h("section", { class: "card", "aria-label": "Accuracy against homophily" },
         h("div", { class: "row between" },
           h("h2", {}, "Accuracy against homophily"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from importlib import import_module
 
-from heterophily.web.worker import Task
+from heterophily.web.worker import TaskFunction
 
 TASKS = {
     "preview": "preview_tables",
@@ -18,10 +18,10 @@ TASKS = {
 """Kinds of jobs, and the function that does one: in the module of its name in this folder."""
 
 
-def task_of(kind: str) -> Task:
+def task_of(kind: str) -> TaskFunction:
     """Return the function that does jobs of a kind."""
     name = TASKS[kind]
-    found: Task = getattr(import_module(f"heterophily.web.tasks.{name}"), name)
+    found: TaskFunction = getattr(import_module(f"heterophily.web.tasks.{name}"), name)
     return found
 
 

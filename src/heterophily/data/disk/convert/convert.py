@@ -199,7 +199,8 @@ class _Conversion:
         ids = self._node_ids()
         if ids.count >= 2**32:
             raise InputError(
-                f"{ids.count:,} nodes; convert takes fewer than {2**32:,} (4 bytes a number)"
+                f"{ids.count:,} nodes; convert takes fewer than {2**32:,}, because each node "
+                "number is stored in 4 bytes"
             )
         parts: dict[str, Any] = {"classes": None}
         notes = dict(self.notes)
@@ -341,9 +342,9 @@ def _need_memory_of_groups(table: BigTable, columns: Sequence[str], memory: int)
     needed = int(1.5 * size) + _BASE
     if size > memory // 8 and needed > memory:
         raise MemoryLimitError(
-            f"{table.path.name} keeps {in_units(size)} in one of its row groups, which are read as "
-            f"a whole; the limit is {in_units(memory)}; write the file with smaller row groups, "
-            f"or {Remedy('raise-memory', (('size', enough(needed)),))}"
+            f"{table.path.name} has a row group of {in_units(size)}, which must be read at once, "
+            f"but the limit is {in_units(memory)}; write the file with smaller row groups, or "
+            f"{Remedy('raise-memory', (('size', enough(needed)),))}"
         )
 
 

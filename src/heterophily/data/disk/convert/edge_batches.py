@@ -35,7 +35,10 @@ class BigTable:
         if not self.path.is_file():
             raise InputError(f"{self.path}: no such file")
         if suffix_of(self.path) in (".jsonl", ".ndjson"):
-            raise InputError(f"{self.path.name}: a graph on disk is made of text or Parquet tables")
+            raise InputError(
+                f"{self.path.name}: a graph on disk can be made of CSV, other text tables and "
+                "Parquet only; convert the file to one of these"
+            )
 
     @property
     def is_parquet(self) -> bool:
@@ -47,7 +50,7 @@ class BigTable:
         try:
             return pq.ParquetFile(self.path, page_checksum_verification=True)
         except (pa.ArrowException, OSError) as error:
-            raise InputError(f"{self.path.name} is no readable Parquet file: {error}") from None
+            raise InputError(f"{self.path.name} is not a readable Parquet file: {error}") from None
 
     @property
     def columns(self) -> list[str]:

@@ -174,6 +174,9 @@ def _read_into(handle: int, piece: tuple[int, int], room: NDArray[np.uint64]) ->
     while view:
         read = os.preadv(handle, [view], at)
         if read == 0:
-            raise InputError("a run of edges ended early; remove the folder and convert again")
+            raise InputError(
+                "a temporary file of edges is shorter than it should be; remove the folder and "
+                "convert again"
+            )
         view, at = view[read:], at + read
     return piece[1] - piece[0]

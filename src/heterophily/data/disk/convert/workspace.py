@@ -35,7 +35,10 @@ class Workspace:
         if (self.target / MANIFEST).exists():
             raise InputError(f"{self.target} exists; choose another name or remove it")
         if self.target.exists() and not self.folder.is_dir():
-            raise InputError(f"{self.target} exists and is no unfinished conversion")
+            raise InputError(
+                f"{self.target} exists and is not an unfinished conversion; choose another name "
+                "or remove it"
+            )
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
