@@ -101,9 +101,9 @@ def test_the_id_column_is_found_by_its_content(read: Read) -> None:
 
 
 def test_an_edge_table_alone_asks_when_its_first_columns_are_no_ids(read: Read) -> None:
-    with pytest.raises(InputError, match="column 'day' holds points in time, no ids; say which"):
+    with pytest.raises(InputError, match="column 'day' holds points in time, not ids; say which"):
         read("day,a,b\n2020-01-01,1,2\n2020-01-02,2,3\n", None)
-    with pytest.raises(InputError, match="column 'amount' holds fractions, no ids"):
+    with pytest.raises(InputError, match="column 'amount' holds fractions, not ids"):
         read("amount,a,b\n0.5,1,2\n1.5,2,3\n", None)
     assert read("amount,sender,receiver\n0.5,1,2\n1.5,2,3\n", None).num_edges == 2
 

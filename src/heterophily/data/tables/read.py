@@ -6,31 +6,19 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-
 from heterophily.data.adjacency import Direction, SelfLoops, adjacency_from_edges
 from heterophily.data.edge_types import typed_adjacency
 from heterophily.data.encode.encoder import Encoder
 from heterophily.data.graph import Graph
 from heterophily.data.memory import release
 from heterophily.data.options import checked
-from heterophily.data.remedies import remedy
 from heterophily.data.tables.columns import edge_columns
-from heterophily.data.tables.content import choose_ends, doubt_two_kinds
-from heterophily.data.tables.edges import (
-    read_edges,
-    refuse_id_as_header,
-    refuse_second_header,
-)
-from heterophily.data.tables.end_labels import end_label_columns, labels_of_ends
-from heterophily.data.tables.ends import UnknownEnds, number_ends, refuse_totals, with_more_nodes
-from heterophily.data.tables.ids import number_ids, same_kind
-from heterophily.data.tables.node_rows import NodeOptions, read_nodes
+from heterophily.data.tables.ends import UnknownEnds
+from heterophily.data.tables.join import edges_alone, edges_and_nodes
+from heterophily.data.tables.node_rows import NodeOptions
 from heterophily.data.tables.open import FileName, open_table
-from heterophily.data.tables.parents import is_one_table, parent_columns
-from heterophily.data.tables.table import Table
-from heterophily.data.tables.unused import edge_remark, refuse_matrix, refuse_odd_ends
-from heterophily.data.wording import short
+from heterophily.data.tables.parents import is_one_table
+from heterophily.data.tables.unused import refuse_matrix
 from heterophily.errors import InputError
 
 if TYPE_CHECKING:
@@ -144,106 +132,34 @@ def read_tables(
     how: dict[str, Any] = {"delimiter": delimiter, "has_header": has_header}
     edge_table = open_table(edges, "edges", **how)
     node_table = None if nodes is None else open_table(nodes, "nodes", **how)
-    head = edge_table.head()
     chosen = edge_columns(
         edge_table, source=source, target=target, weight=weight, edge_type=edge_type, ignore=ignore
     )
     if chosen.by_position:
-        refuse_matrix(edge_table, head)
-    one_table = node_table is not None and is_one_table(edges, nodes)
-    if one_table and source is None:
-        chosen = parent_columns(edge_table, chosen, node_id, [label, *ignore, *(features or ())])
-    end_head = {name: cells for name, cells in head.items() if name not in ignore}
+        refuse_matrix(edge_table, edge_table.head())
+    options = NodeOptions(
+        node_id=node_id,
+        label=label,
+        features=features,
+        ignore=ignore,
+        split=split,
+        labels_are_classes=labels_are_classes,
+        columns=columns or {},
+        encode=encode,
+        encoder=encoder,
+    )
     if node_table is None:
-        refuse_odd_ends(edge_table, chosen, head)
-        end_labels = end_label_columns(edge_table, chosen, label, ignore=ignore)
-        strange = [name for name in ignore if name not in edge_table.columns]
-        _refuse_label_of_edges(edge_table, None if end_labels else label)
-        _refuse_node_options(node_id, None if end_labels else label, features, strange, split)
-        edge_table.remarks.append(edge_remark(edge_table, chosen, end_head, end_labels))
-        rows, parts = read_edges(edge_table, chosen, end_labels), dict[str, Any]()
-        refuse_second_header(edge_table, (chosen.source, chosen.target), rows.ends)
-        numbers, node_ids = number_ids(same_kind(*rows.ends))
+        found = edges_alone(edge_table, chosen, options)
     else:
-        is_there = label is None or label in node_table.columns
-        end_labels = None
-        if not (label and is_there):
-            end_labels = end_label_columns(edge_table, chosen, label, ignore=ignore)
-        options = NodeOptions(
-            node_id=node_id,
-            label=label if is_there or end_labels is None else None,
-            features=features,
-            ignore=[
-                *(
-                    name
-                    for name in ignore
-                    if name in node_table.columns or name not in edge_table.columns
-                ),
-                *([chosen.target] if one_table else []),
-            ],
-            split=split,
-            labels_are_classes=labels_are_classes,
-            columns=columns or {},
-            encode=encode,
-            encoder=encoder,
-        )
-        node_columns, ids, shares, parts = read_nodes(
-            node_table, options, end_head, chosen, ends_are_given=source is not None
-        )
-        end_labels = None if "labels" in parts else end_labels
-        node_table.release()
-        release()  # its columns are features now
-        if source is None and not one_table:
-            are_numbers = ids.type == pa.int64()
-            node_name = node_table.path.name
-            chosen = choose_ends(
-                edge_table,
-                chosen,
-                end_head,
-                shares,
-                node_name,
-                ids_are_numbers=are_numbers,
-                may_be_unknown=unknown_ends == "add",
-            )
-        if one_table:  # the other columns are those of the nodes
-            end_head = {name: end_head[name] for name in (chosen.source, chosen.target)}
-        edge_table.remarks.append(edge_remark(edge_table, chosen, end_head, end_labels))
-        if source is None:
-            doubt_two_kinds(
-                edge_table,
-                chosen,
-                node_columns.node_id,
-                ids_are_numbers=ids.type == pa.int64(),
-            )
-        rows = read_edges(edge_table, chosen, end_labels, may_be_empty=one_table)
-        if node_columns.by_position:
-            refuse_id_as_header(node_table, [node_columns.node_id], rows.ends)
-        is_label_list = "labels" in parts and len(node_table.columns) == 2
-        numbers, node_ids, added = number_ends(
+        found = edges_and_nodes(
             edge_table,
-            chosen,
-            rows.ends,
             node_table,
-            node_columns.node_id,
-            ids,
-            unknown="add" if is_label_list and unknown_ends == "refuse" else unknown_ends,
+            chosen,
+            options,
+            ends_are_given=source is not None,
+            is_one_table=is_one_table(edges, nodes),
+            unknown_ends=unknown_ends,
         )
-        refuse_totals(node_table, node_columns.node_id, node_ids, numbers, len(ids))
-        parts = with_more_nodes(parts, added)
-        if unknown_ends == "drop" or one_table:
-            numbers = rows.keep_known(numbers)
-        del ids
-    if end_labels is not None and rows.labels is not None:
-        parts |= labels_of_ends(
-            edge_table,
-            end_labels,
-            rows.labels,
-            numbers,
-            node_ids,
-            labels_are_classes=labels_are_classes,
-        )
-    weights, types = rows.weights, rows.types
-    del rows
     remarks = (*edge_table.remarks, *(node_table.remarks if node_table is not None else ()))
     edge_file = edge_table.path.name
     if name is None:
@@ -251,18 +167,19 @@ def read_tables(
     del edge_table, node_table
     release()  # Arrow's columns: all is in NumPy now
     build: dict[str, Any] = {
-        "num_nodes": node_ids.size,
-        "weight": weights,
+        "num_nodes": found.node_ids.size,
+        "weight": found.weights,
         "direction": direction,
         "self_loops": self_loops,
     }
-    if types is None:
+    numbers, parts = found.numbers, found.parts
+    if found.types is None:
         adjacency, notes = adjacency_from_edges(numbers.pop(0), numbers.pop(0), **build)
     else:
-        adjacency, notes, parts["edge_types"] = typed_adjacency(numbers, types, **build)
+        adjacency, notes, parts["edge_types"] = typed_adjacency(numbers, found.types, **build)
     graph = Graph(
         adjacency,
-        node_ids=node_ids,
+        node_ids=found.node_ids,
         name=name,
         is_directed=direction == "keep",
         notes=notes,
@@ -275,18 +192,3 @@ def read_tables(
             "weight 0"
         )
     return graph
-
-
-def _refuse_label_of_edges(table: Table, label: str | None) -> None:
-    if label is not None and label in table.columns:
-        raise InputError(
-            f"{table.path.name}, column {short(label)}: it is a label of edges, but nodes are "
-            f"classified here; {remedy('send-nodes')}, with a label for each node"
-        )
-
-
-def _refuse_node_options(*options: object) -> None:
-    names = ("node_id", "label", "features", "ignore", "split")
-    for name, value in zip(names, options, strict=True):
-        if value:
-            raise InputError(f"{name}={value!r} is about the node table: {remedy('send-nodes')}")
