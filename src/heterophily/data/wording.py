@@ -40,6 +40,17 @@ def count(number: int, singular: str, plural: str | None = None) -> str:
     return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
 
 
+def capital(text: str) -> str:
+    """Return a text with a capital letter at its beginning; a file or a model keeps its name.
+
+    >>> capital("no edge is left"), capital("edges.csv: no edge"), capital("acm-gcn is better")
+    ('No edge is left', 'edges.csv: no edge', 'acm-gcn is better')
+    """
+    first = text.partition(" ")[0]
+    is_name = re.search(r"\w[.-]\w|[a-z]\d|\*", first) is not None
+    return text if is_name else text[:1].upper() + text[1:]
+
+
 def safe_name(name: str) -> str:
     """Return a name that is a harmless file name on every system.
 

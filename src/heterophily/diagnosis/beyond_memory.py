@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from heterophily.data.report import GraphReport
+from heterophily.data.wording import capital
 from heterophily.diagnosis.diagnose import (
     NOTHING_COMPARED,
     Diagnosis,
@@ -19,7 +20,7 @@ from heterophily.diagnosis.remarks import metric_remarks
 from heterophily.diagnosis.sampled_columns import SampledColumns
 from heterophily.diagnosis.shuffle import EdgeChance
 from heterophily.diagnosis.verdict import Evidence, judge
-from heterophily.diagnosis.words import WHY, capital
+from heterophily.diagnosis.words import WHY
 from heterophily.errors import InputError
 from heterophily.metrics.catalog import compute_metrics
 from heterophily.metrics.statistics import LabelStatistics

@@ -15,6 +15,7 @@ from heterophily.data.graph import Graph
 from heterophily.data.interchange import GraphLike, as_graph
 from heterophily.data.remedies import remedy
 from heterophily.data.report import GraphReport
+from heterophily.data.wording import capital
 from heterophily.diagnosis.edge_types import TypeSignal, type_remark, type_signals
 from heterophily.diagnosis.probe import probe_sources
 from heterophily.diagnosis.probe_columns import has_features
@@ -22,7 +23,7 @@ from heterophily.diagnosis.probe_value import Probe
 from heterophily.diagnosis.remarks import metric_remarks
 from heterophily.diagnosis.shuffle import edge_chance
 from heterophily.diagnosis.verdict import TOO_FEW, Evidence, Verdict, judge
-from heterophily.diagnosis.words import SEES_WHICH, WHY, capital
+from heterophily.diagnosis.words import SEES_WHICH, WHY
 from heterophily.errors import InputError
 from heterophily.metrics.catalog import MetricValues, compute_metrics
 from heterophily.metrics.estimates import estimate

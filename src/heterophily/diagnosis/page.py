@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
+from heterophily.data.wording import capital
 from heterophily.diagnosis.edge_types import HEADINGS
 from heterophily.diagnosis.known import known_metrics
 from heterophily.diagnosis.probe_value import SOURCES, Probe
@@ -86,7 +87,7 @@ def verdict_part(diagnosis: Diagnosis) -> str:
 
 def sentences(texts: Sequence[str]) -> list[str]:
     """Return each text with a capital letter and a full stop."""
-    return [f"{text[:1].upper()}{text[1:]}." for text in texts]
+    return [f"{capital(text)}." for text in texts]
 
 
 def stand_part(diagnosis: Diagnosis) -> str:

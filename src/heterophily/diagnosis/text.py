@@ -5,10 +5,10 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING, Any
 
+from heterophily.data.wording import capital
 from heterophily.diagnosis.edge_types import HEADINGS
 from heterophily.diagnosis.known import ANCHORS, known_metrics
 from heterophily.diagnosis.probe_value import FROM_GRAPH, SOURCES, Probe, beside_own
-from heterophily.diagnosis.words import capital
 from heterophily.metrics.catalog import METRICS
 from heterophily.page.text import printable
 

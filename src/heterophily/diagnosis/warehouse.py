@@ -13,6 +13,7 @@ from heterophily.data.report import GraphReport
 from heterophily.data.warehouse.connect import load_ibis
 from heterophily.data.warehouse.features import EngineFeatures, engine_features
 from heterophily.data.warehouse.graph import WarehouseGraph
+from heterophily.data.wording import capital
 from heterophily.diagnosis.beyond_memory import Held, check_classes, report_of
 from heterophily.diagnosis.diagnose import Diagnosis
 from heterophily.diagnosis.engine_columns import EngineColumns
@@ -20,7 +21,6 @@ from heterophily.diagnosis.probe import MAX_NODES
 from heterophily.diagnosis.sampled_columns import numbered
 from heterophily.diagnosis.shuffle import MAX_EDGES, EdgeChance, chance_of
 from heterophily.diagnosis.sources import SECRET
-from heterophily.diagnosis.words import capital
 from heterophily.errors import UndefinedError
 from heterophily.metrics.collect.relational import relational_statistics
 from heterophily.metrics.collect.relational_features import similarity_counts

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from heterophily.data.wording import capital
 from heterophily.diagnosis.paired import Difference
 from heterophily.diagnosis.probe_value import SOURCES, Probe
 
@@ -59,11 +60,6 @@ def p_text(p_value: float) -> str:
     ('= 0.042', '< 0.001')
     """
     return "< 0.001" if p_value < 0.001 else f"= {p_value:.3f}"
-
-
-def capital(text: str) -> str:
-    """Return a text with a capital letter at its beginning."""
-    return text[:1].upper() + text[1:]
 
 
 def sentence(verdict: Verdict) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from heterophily.data.wording import capital
 from heterophily.evaluation.evaluate import Against, Evaluation, ScoreValue
 from heterophily.evaluation.intervals import Interval, TestSizes
 from heterophily.evaluation.per_class import ClassScore
@@ -112,7 +113,7 @@ def evaluation_lines(found: Evaluation) -> list[str]:
             f"  No test node is of class {', '.join(untested[:MOST_CLASSES])}: these scores say "
             "nothing about it."
         )
-    lines += [f"  {_capital(against_text(base))}." for base in found.baselines]
+    lines += [f"  {capital(against_text(base))}." for base in found.baselines]
     if found.threshold is not None:
         chosen, name = found.threshold, found.classes[found.threshold.positive].name
         lines.append(
@@ -150,7 +151,7 @@ def comparison_sentences(found: Comparison) -> list[str]:
     """Say how the best model stands against each baseline."""
     model = found.best.row
     texts = [against_text(base, model) for base in found.baselines.get(model, ())]
-    return [f"{text if text.startswith(model) else _capital(text)}." for text in texts]
+    return [f"{text if text.startswith(model) else capital(text)}." for text in texts]
 
 
 def _percent(value: ScoreValue) -> str:
@@ -193,7 +194,3 @@ def class_rows(classes: Sequence[ClassScore]) -> list[list[str]]:
 
 def _line(name: str, text: str) -> str:
     return f"  {name:<22} {text}"
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
