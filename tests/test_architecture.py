@@ -6,6 +6,7 @@ import ast
 import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -147,6 +148,33 @@ def test_every_training_takes_the_one_road(path: Path) -> None:
     }
     assert not {name for module, name in taken if name in TRAINS[module]}, "complete runs instead"
     assert ("heterophily", "fit") not in whole, "complete runs instead"
+
+
+FOR_TESTS = {"aggregation_similarity_flags", "check_channels", "same_content", "train_alone"}
+"""What tests compare with, kept beside what it compares."""
+
+
+def test_nothing_is_kept_that_only_tests_use() -> None:
+    """A public name stands once more in the package, in the docs, or is registered where it is."""
+    repository = SOURCE.parents[1]
+    pages = [repository / "README.md", *repository.glob("docs/**/*.md")]
+    scripts = [
+        path
+        for folder in ("benchmarks", "examples")
+        for path in repository.glob(f"{folder}/**/*.py")
+    ]
+    texts = [path.read_text("utf-8") for path in (*FILES, *pages, *scripts)]
+    uses = Counter(word for text in texts for word in re.findall(r"[A-Za-z_]\w*", text))
+    unused = {
+        node.name
+        for path in FILES
+        for node in syntax(path).body
+        if isinstance(node, ast.FunctionDef | ast.ClassDef)
+        and not node.name.startswith("_")
+        and not any(isinstance(d, ast.Call | ast.Attribute) for d in node.decorator_list)
+        and uses[node.name] == 1
+    }
+    assert unused <= FOR_TESTS
 
 
 OF_THE_PROCESS = ("fork_rng", "set_num_threads", "set_rng_state", "set_default_dtype")

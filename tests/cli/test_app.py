@@ -65,7 +65,8 @@ def test_no_help_text_has_brackets_that_the_terminal_would_swallow() -> None:
 def test_help_shows_defaults_that_are_decided_later(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["train", "--help"]) == 0
     text = " ".join(capsys.readouterr().out.replace("│", " ").split())
-    assert "How many splits to train on. [default: (10; with fixed splits, each split once)]" in text
+    shown = "How many splits to train on. [default: (10; with fixed splits, each split once)]"
+    assert shown in text
     assert "[default: (one per core)]" in text
 
 

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from heterophily.data.graph import Graph, same_content
-from heterophily.data.npz import read_npz, read_pieces, read_split_sets, write_npz, write_pieces
+from heterophily.data.npz import read_npz, read_pieces, write_npz, write_pieces
 from heterophily.data.pieces import Pieces
 from heterophily.data.splits import Split, SplitBatch
 from heterophily.errors import InputError
@@ -83,7 +83,8 @@ def test_unlabelled_nodes_leave_the_splits_and_the_report_says_so(tmp_path: Path
 
 def test_public_splits_are_reachable(tmp_path: Path) -> None:
     public = {key.replace("split", "public"): SPLITS[key] for key in SPLITS if "count" not in key}
-    sets = read_split_sets(saved(tmp_path / "toy.npz", **BASE, **SPLITS, **public))
+    pieces = read_pieces(saved(tmp_path / "toy.npz", **BASE, **SPLITS, **public))
+    sets, _ = pieces.usable_split_sets(None)
     assert sets.keys() == {"fixed", "public"}
     assert sets["public"][0].sizes == (1, 1, 2)
 
@@ -202,9 +203,8 @@ def test_a_wrong_field_is_named_in_one_sentence(
 
 def test_a_split_that_only_unlabelled_nodes_fill_is_refused(tmp_path: Path) -> None:
     path = saved(tmp_path / "toy.npz", **BASE, **SPLITS, unlabelled=np.array([1]))
-    for read in (read_npz, read_split_sets):
-        with pytest.raises(InputError, match=r"toy.npz: the validation set of split 0 is empty"):
-            read(path)
+    with pytest.raises(InputError, match=r"toy.npz: the validation set of split 0 is empty"):
+        read_npz(path)
 
 
 @st.composite

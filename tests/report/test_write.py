@@ -106,9 +106,9 @@ def test_data_for_the_script_is_json_that_cannot_end_early(html: str) -> None:
 def test_verdict_comes_first_and_sections_follow_in_order(html: str) -> None:
     titles = re.findall(r"<h2>(.*?)</h2>", html)
     assert titles == [
-        "What each source of information tells", "Where your graph stands", "Metrics", "Local homophily",
-        "Class compatibility", "Models", "Accuracy by local homophily", "Channel weights",
-        "Maps of the nodes (t-SNE)", "Training", "How this was computed",
+        "What each source of information tells", "Where your graph stands", "Metrics",
+        "Local homophily", "Class compatibility", "Models", "Accuracy by local homophily",
+        "Channel weights", "Maps of the nodes (t-SNE)", "Training", "How this was computed",
     ]  # fmt: skip
     assert html.index("class='verdict") < html.index("<h2>")
     assert "<details><summary>Formulas" in html

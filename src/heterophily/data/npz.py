@@ -53,7 +53,6 @@ from heterophily.data.npz_fields import (
 from heterophily.data.pieces import Pieces
 from heterophily.data.readers.yandex import FIELDS as YANDEX_FIELDS
 from heterophily.data.readers.yandex import pieces_from_yandex
-from heterophily.data.splits import SplitBatch
 from heterophily.errors import InputError
 
 
@@ -89,18 +88,6 @@ def read_npz(
         )
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
-
-
-def read_split_sets(
-    path: str | os.PathLike[str], *, fill_unlabelled: int | None = None
-) -> dict[str, SplitBatch]:
-    """Return the fixed splits of a file: ``"fixed"``, and ``"public"`` for Planetoid's own."""
-    try:
-        return read_pieces(path).usable_split_sets(fill_unlabelled)[0]
-    except InputError as error:
-        raise (
-            error if str(error).startswith(str(path)) else InputError(f"{path}: {error}")
-        ) from None
 
 
 def write_npz(graph: Graph, path: str | os.PathLike[str]) -> None:

@@ -175,9 +175,3 @@ def score_for(labels: Labels) -> str:
         return "roc-auc" if counts.min() <= RARE * total else "accuracy"
     is_dominant = largest > DOMINANT * total and largest >= TIMES_THE_MEDIAN * np.median(counts)
     return "balanced-accuracy" if counts.size > 2 and is_dominant else "accuracy"
-
-
-def all_scores(labels: Labels, probabilities: Probabilities) -> dict[str, float]:
-    """Return every score and the calibration error, by name."""
-    found = {name: score(labels, probabilities) for name, score in SCORES.items()}
-    return {**found, "calibration-error": expected_calibration_error(labels, probabilities)}

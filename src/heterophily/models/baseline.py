@@ -25,8 +25,6 @@ class Card:
         Where the code departs from the paper or its released program.
     acm
         How the model gets adaptive channel mixing, if it can.
-    largest
-        Number of nodes above which the model refuses a graph, or None.
     step
         What a training counts: epochs of gradient steps, ``"round"`` for rounds of trees, ``""``
         where nothing is repeated. Learning rate and weight decay belong to epochs alone.
@@ -37,7 +35,6 @@ class Card:
     cost: str
     departs: str = "—"
     acm: str = "—"
-    largest: int | None = None
     step: str = "epoch"
 
 
@@ -85,12 +82,3 @@ def check_positive(name: str, value: float) -> None:
     """Refuse anything but a number above 0."""
     if not value > 0.0:
         raise InputError(f"{name}={value}; it must be above 0")
-
-
-def check_size(model: str, num_nodes: int, card: Card) -> None:
-    """Refuse a graph that is too large for a model whose cost is more than linear."""
-    if card.largest is not None and num_nodes > card.largest:
-        raise InputError(
-            f"{model} costs {card.cost} by its own definition and refuses more than "
-            f"{card.largest:,} nodes (this graph has {num_nodes:,}); choose a linear model"
-        )

@@ -145,8 +145,7 @@ def page() -> str:
 
 def _cost_cells(name: str, card: Card) -> list[str]:
     count = count_parameters(MODELS[name])
-    limit = "" if card.largest is None else f"; at most {card.largest:,} nodes"
-    return [f"{count:,}" if count else "—", card.cost + limit]
+    return [f"{count:,}" if count else "—", card.cost]
 
 
 def _table(header: list[str], rows: list[list[str]]) -> str:

@@ -29,19 +29,6 @@ class _RowCounts(ctypes.Structure):
     )
 
 
-class _RowSums(ctypes.Structure):
-    """``hp_row_sums`` of rows.h."""
-
-    _fields_ = (
-        ("num_rows", c_int64),
-        ("width", c_int64),
-        ("indptr", c_void_p),
-        ("indices", c_void_p),
-        ("signal", c_void_p),
-        ("sums", c_void_p),
-    )
-
-
 def compact_labels(labels: NDArray[Any], num_classes: int) -> NDArray[Any]:
     """Return labels as small as they can be: one byte each up to 255 classes; -1 is the largest."""
     return labels.astype(np.uint8 if num_classes <= NO_CLASS else np.uint32)
@@ -80,31 +67,3 @@ def count_row_labels(
     )
     call_native(function, struct, threads)
     return counts
-
-
-def sum_rows(
-    indptr: NDArray[np.int64],
-    indices: NDArray[Any],
-    signal: NDArray[np.float64],
-    *,
-    threads: int = 1,
-) -> NDArray[np.float64]:
-    """Return the sum of a signal (N, K) over the columns of each row, (rows, K)."""
-    sums = np.empty((indptr.size - 1, signal.shape[1]))
-    function = native_function("hp_sum_rows", _RowSums)
-    if function is None or indices.dtype != np.uint32:
-        rows = np.repeat(np.arange(indptr.size - 1), np.diff(indptr))
-        for column in range(signal.shape[1]):
-            sums[:, column] = np.bincount(rows, signal[indices, column], indptr.size - 1)
-        return sums
-    indptr, indices = np.ascontiguousarray(indptr), np.ascontiguousarray(indices)
-    struct = _RowSums(
-        num_rows=indptr.size - 1,
-        width=signal.shape[1],
-        indptr=indptr.ctypes.data,
-        indices=indices.ctypes.data,
-        signal=signal.ctypes.data,
-        sums=sums.ctypes.data,
-    )
-    call_native(function, struct, threads)
-    return sums

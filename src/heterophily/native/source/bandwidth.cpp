@@ -1,8 +1,7 @@
 // How fast this processor moves what an epoch moves: rows gathered from a table, and arrays that are
 // read and written in order. For benchmarks/roofline.py; nothing else calls it.
+#include "export.h"
 #include "simd.h"
-
-#define HP_EXPORT __attribute__((visibility("default")))
 
 namespace {
 

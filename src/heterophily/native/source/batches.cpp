@@ -1,10 +1,7 @@
 // The C interface for graphs beyond memory: heterophily/native/{panels,sampler}.py call it.
+#include "export.h"
 #include "panel_product.h"
 #include "sampler.h"
-
-#include <new>
-
-#define HP_EXPORT __attribute__((visibility("default")))
 
 namespace {
 

@@ -16,15 +16,6 @@ struct hp_row_counts {
   int32_t label_bytes, reserved;
   uint32_t* counts;         // (rows, C)
 };
-
-// The sum of a signal over the columns of each row, in float64, in the order of the columns.
-struct hp_row_sums {
-  int64_t num_rows, width;
-  const int64_t* indptr;
-  const uint32_t* indices;
-  const double* signal;  // (N, width)
-  double* sums;          // (rows, width)
-};
 }
 
 namespace hp {
@@ -59,22 +50,6 @@ void count_rows(const hp_row_counts& of, int32_t threads) {
 
 inline void count_row_labels(const hp_row_counts& of, int32_t threads) {
   of.label_bytes == 1 ? count_rows<uint8_t>(of, threads) : count_rows<uint32_t>(of, threads);
-}
-
-inline void sum_rows(const hp_row_sums& of, int32_t threads) {
-  const int64_t width = of.width, first = of.indptr[0];
-  const int64_t all = of.indptr[of.num_rows] - first;
-  for_rows(of.num_rows, threads, [&](int64_t from, int64_t to) {
-    for (int64_t row = from; row < to; ++row) {
-      double* sums = of.sums + row * width;
-      std::fill_n(sums, width, 0.0);
-      for (int64_t e = of.indptr[row] - first; e < of.indptr[row + 1] - first; ++e) {
-        if (e + kAhead < all) __builtin_prefetch(of.signal + of.indices[e + kAhead] * width);
-        const double* signal = of.signal + of.indices[e] * width;
-        for (int64_t k = 0; k < width; ++k) sums[k] += signal[k];
-      }
-    }
-  });
 }
 
 }  // namespace hp
