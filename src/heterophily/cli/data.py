@@ -82,7 +82,7 @@ def info(
     )
     typer.echo(f"  origin    {facts['origin']}")
     typer.echo(f"  where     {facts['where']}{': ' + facts['path'] if facts['path'] else ''}")
-    typer.echo(f"  sha256    {facts['content_hash']}")
+    typer.echo(f"  sha256    {facts['content_hash'] or 'not declared'}")
     typer.echo(f"To get it: heterophily data fetch {name}" if report is None else f"\n{report}")
 
 

@@ -106,7 +106,7 @@ _TABLE = (
         "DD",
         diversification_distinguishability,
         "DD = share of nodes v with mean same-class S(I−Â,X) ≥ 0 ≥ mean other-class S(I−Â,X)",
-        "nodes whom differences to neighbours tell apart",
+        "share of nodes that differ from their neighbours as their class does",
         needs="features",
     ),
     Metric(
@@ -114,7 +114,7 @@ _TABLE = (
         "h_unb",
         unbiased_homophily,
         "h_unb = Σ_{i<j} (√(c_ii c_jj) − c_ij) / Σ_{i<j} (√(c_ii c_jj) + c_ij)",
-        "homophily that number and sizes of classes do not move; c are shares of edge ends",
+        "homophily that is independent of number and sizes of classes; c: shares of edge ends",
         range=_SIGNED,
         origin="Mironov and Prokhorenkova 2024",
         is_brief=False,

@@ -75,7 +75,7 @@ def test_baselines_stand_in_the_table_and_classes_below_it() -> None:
     )
     assert "better than gradient-boosted trees on own features (accuracy " in html
     assert "<h3>Classes</h3>" in html
-    assert "is, by row; called, by column" in html
+    assert "true class by row, predicted by column" in html
     assert html.count("<td class='number' data-order='8'>8</td>") == 2  # nodes of both classes
 
 

@@ -85,7 +85,7 @@ def draw_pairs(
     block, place = _draw(sizes * (sizes - 1) // 2, within, "within classes", rng)
     low, high = pairs_in_triangle(place)
     source, target = start[block] + low, start[block] + high
-    block, place = _draw(sizes[first_class] * sizes[second_class], across, "across classes", rng)
+    block, place = _draw(sizes[first_class] * sizes[second_class], across, "between classes", rng)
     first_start, second_start = start[first_class][block], start[second_class][block]
     row, column = np.divmod(place, sizes[second_class][block])
     return (
@@ -99,8 +99,8 @@ def _draw(blocks: Ints, count: int, where: str, rng: np.random.Generator) -> tup
     capacity = int(blocks.sum())
     if count > capacity:
         raise InputError(
-            f"{count:,} edges {where} are asked for but these classes allow {capacity:,}; "
-            "lower edges, change homophily or use more nodes"
+            f"there is room for {capacity:,} edges {where}, but {count:,} are asked for; ask for "
+            "fewer edges, change the homophily, or use more nodes"
         )
     numbers = distinct_numbers(capacity, count, rng)
     ends = np.cumsum(blocks)

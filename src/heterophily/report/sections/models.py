@@ -140,8 +140,8 @@ def _triangle(found: dict[str, Any]) -> str:
     ranges = [f"{k / 5:.1f} to {(k + 1) / 5:.1f}" for k in range(5)]
     return figure(
         f"<div class='side'>{''.join(drawn)}</div>" + legend(ranges, list(HOMOPHILY_CLASSES)),
-        f"Mixing weights of the last layer, first split, {said}: a corner is all weight on one "
-        "channel; right, the framed part enlarged. Colour: local homophily.",
+        f"Mixing weights of the last layer, first split, {said}. A node in a corner uses one "
+        "channel only. Right: the framed part, enlarged. Colour: local homophily.",
     )
 
 

@@ -86,9 +86,9 @@ def classes_parts(models: Sequence[Mapping[str, Any]]) -> list[str]:
             f"<details><summary>The classes one by one: {safe(model['row'])}</summary>"
             f"{table(header, rows, is_sorted=True)}{_confusion(model, classes)}"
             "<p class='dim small'>Over the test nodes of all splits; a node that is tested in "
-            "several splits counts in each. Precision: of the nodes that are called so, the share "
-            "that are. Recall: of the nodes that are so, the share that was found. F1: their "
-            "harmonic mean.</p></details>"
+            "several splits counts in each. Precision: of the nodes predicted as a class, the "
+            "share that belongs to it. Recall: of the nodes of a class, the share that was found. "
+            "F1: their harmonic mean.</p></details>"
         )
     return ["<h3>Classes</h3>", *parts] if parts else []
 
@@ -101,7 +101,7 @@ def _confusion(model: Mapping[str, Any], classes: Sequence[Mapping[str, Any]]) -
         [name, *(number(count, f"{count:,}") for count in row)]
         for name, row in zip(names, model["confusion"], strict=True)
     ]
-    return table(["is, by row; called, by column", *names], rows)
+    return table(["true class by row, predicted by column", *names], rows)
 
 
 def _score(cell: Mapping[str, Any], score: str) -> ScoreValue:
@@ -127,7 +127,8 @@ def _against(found: Mapping[str, Any]) -> list[str]:
     """Say how the best model stands against each baseline."""
     best = [cell for cell in found["models"] if cell["row"] == found["best"]]
     beside = [Against.from_dict(each) for cell in best for each in cell.get("against", ())]
-    return [against_text(each, found["best"]) for each in beside]
+    texts = [against_text(each, found["best"]) for each in beside]
+    return [text[:1].upper() + text[1:] if text.startswith("no ") else text for text in texts]
 
 
 def _sentence(found: dict[str, Any]) -> str:
@@ -176,9 +177,8 @@ def _tests(tests: list[dict[str, Any]]) -> str:
     return (
         table(header, cells, is_sorted=True)
         + "<p class='dim small'>p: t-test over the splits, corrected for their overlap "
-        "(Nadeau and Bengio); "
-        "p (Holm): after Holm's correction for the number of pairs, 0.05 decides; p (signed rank): "
-        "Wilcoxon's test.</p>"
+        "(Nadeau and Bengio); p (Holm): after Holm's correction for the number of pairs, below "
+        "0.05 is a clear difference; p (signed rank): Wilcoxon's test.</p>"
     )
 
 

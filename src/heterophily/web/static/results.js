@@ -13,8 +13,8 @@ export async function results(page, asked) {
   const dialog = h("dialog", { "aria-label": "Runs of a cell", onclick: (event) => { if (event.target === dialog) dialog.close(); } });
   let isLeft = false;
   replace(page,
-    h("h1", {}, "Ours beside the paper's"),
-    h("p", { class: "lead" }, "Test accuracy in percent, from the runs in your store. Choose a cell to see what it is made of."),
+    h("h1", {}, "Our results and the paper's"),
+    h("p", { class: "lead" }, "Test accuracy in percent: ours, from the runs in your store, above the paper's. Choose a cell to see its runs."),
     h("div", { class: "card" },
       h("div", { class: "choose" }, h("label", { class: "field" }, "Table", picker), h("label", { class: "field" }, "Hyper-parameters", protocol))),
     body, dialog);
