@@ -120,7 +120,7 @@ WRONG = {
         r"n\.csv, line 3: not UTF-8 text \(byte 0xcc\); save the file as UTF-8"),
     "a title above the header": (
         ring(), "Export of May,,\n" + nodes(lambda k: k),
-        r"n\.csv, line 1: 'Export of May' stands alone .*; if it is a title, remove it"),
+        r"n\.csv, line 1: 'Export of May' is alone in its line.*; if it is a title, remove it"),
     "a line of units below the header": (
         ring(), nodes(lambda k: k, header="id,label,age\n,,years"),
         r"line 2 .*, column 'id': empty id; .*; if it is a second header line, remove it"),
@@ -151,7 +151,7 @@ def test_wrong_files_are_one_sentence_that_says_what_to_do(case: str, tmp_path: 
 
 def test_edges_alone_refuse_two_words_above_numbers(tmp_path: Path) -> None:
     (tmp_path / "e.csv").write_text("source,target\nvon,nach\n1,2\n2,3\n")
-    with pytest.raises(InputError, match=r"line 2 .*'von' and 'nach' .* second header line"):
+    with pytest.raises(InputError, match=r"line 2 .*'von' and 'nach'.* second header line"):
         read_tables(tmp_path / "e.csv")
     (tmp_path / "e.csv").write_text("source,target\nann,bob\n1,2\nbob,3\n")
     assert read_tables(tmp_path / "e.csv").num_nodes == 5

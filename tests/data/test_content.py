@@ -155,7 +155,7 @@ def test_too_many_types_are_refused(read: Read) -> None:
         read("source,target,kind\n" + rows, edge_type="kind")
     with pytest.raises(InputError, match="no column 'knd' for the type of edges"):
         read(TYPED, edge_type="knd")
-    with pytest.raises(InputError, match="cannot be the type and an end"):
+    with pytest.raises(InputError, match="cannot be both the type and an end"):
         read(TYPED, edge_type="source")
 
 
