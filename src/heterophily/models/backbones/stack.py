@@ -92,11 +92,14 @@ class Stack(nn.Module):
         )
         state: Block = features
         output: Tensor
-        last = len(self.layers) - 1
+        last, begin = len(self.layers) - 1, 0
         for place, layer in enumerate(self.layers):
-            here = inputs.at(place)
-            mixed = layer(state, self.operator_of(here), here.structure, weights=weights)
-            output = here.kept(mixed)
+            if place == 0 and inputs.averages is not None:  # known exactly: no step is needed
+                begin, output = 1, self._from_averages(inputs, weights)
+            else:
+                here = inputs.at(place - begin)
+                mixed = layer(state, self.operator_of(here), here.structure, weights=weights)
+                output = here.kept(mixed)
             if place < last:
                 if not getattr(layer, "is_nonnegative", False):
                     output = torch.relu(output)
@@ -108,24 +111,47 @@ class Stack(nn.Module):
             output = output + own[: output.shape[0]]
         return output
 
+    def _from_averages(self, inputs: GraphInputs, weights: list[Tensor] | None) -> Tensor:
+        """Return the output of the first layer from X and ÂX, (n, H)."""
+        assert isinstance(inputs.features, Tensor)
+        assert inputs.averages is not None
+        blocks = {"own": inputs.features, "low-1": inputs.averages}
+        return self._first(blocks, weights)
+
     @property
-    def row_channels(self) -> tuple[str, ...] | None:
-        """The channels of X that the network sees a node through; None if it looks further.
+    def first_channels(self) -> tuple[str, ...] | None:
+        """The channels of X that the first layer sees a node through; None if it must see edges.
 
         Names of :class:`~heterophily.channels.recipe.ChannelName`: the first layer filters X, so
-        that its filters can be applied once and for all, and no later layer filters again.
+        that its filters can be applied once and for all.
         """
-        first, *later = [getattr(layer, "channels", None) for layer in self.layers]
-        is_linear = getattr(self.layers[0], "order", "") == "filter-then-activate"
-        if first is None or any(channel.source == "structure" for channel in first):
+        first: Any = self.layers[0]
+        channels = getattr(first, "channels", None)
+        if channels is None or any(channel.source == "structure" for channel in channels):
             return None
-        is_filtered = any(channel.filter.aggregate for channel in first)
-        if is_filtered and not (is_linear or not self.layers[0].activate):
+        is_filtered = any(channel.filter.aggregate for channel in channels)
+        if is_filtered and first.activate and first.order != "filter-then-activate":
             return None
+        hops = sorted({channel.hops for channel in channels if channel.filter.aggregate})
+        return ("own", *(f"low-{count}" for count in hops))
+
+    @property
+    def row_channels(self) -> tuple[str, ...] | None:
+        """The :attr:`first_channels`, if no later layer filters again; else None."""
+        _, *later = [getattr(layer, "channels", None) for layer in self.layers]
         if any(each is None or any(c.filter.aggregate for c in each) for each in later):
             return None
-        hops = sorted({channel.hops for channel in first if channel.filter.aggregate})
-        return ("own", *(f"low-{count}" for count in hops))
+        return self.first_channels
+
+    def _first(self, blocks: Mapping[str, Tensor], weights: list[Tensor] | None) -> Tensor:
+        """Return the output of the first layer (n, H) from its channels, (n, F) each."""
+        first: Any = self.layers[0]
+        channels = []
+        for channel in first.channels:
+            moved = blocks[f"low-{channel.hops}"] if channel.filter.aggregate else blocks["own"]
+            block = combined(channel.filter, blocks["own"], moved)
+            channels.append(dropout(block, self.input_dropout, training=self.training))
+        return _mixed(first, channels, weights)
 
     def on_rows(
         self, blocks: Mapping[str, Tensor], *, weights: list[Tensor] | None = None
@@ -136,14 +162,8 @@ class Stack(nn.Module):
         instead of on X.
         """
         rate, training = self.input_dropout, self.training
-        layers: list[Any] = list(self.layers)
-        first, *later = layers
-        channels = []
-        for channel in first.channels:
-            moved = blocks[f"low-{channel.hops}"] if channel.filter.aggregate else blocks["own"]
-            block = combined(channel.filter, blocks["own"], moved)
-            channels.append(dropout(block, rate, training=training))
-        output = _mixed(first, channels, weights)
+        later: list[Any] = list(self.layers)[1:]
+        output = self._first(blocks, weights)
         residuals = (self.hidden_residual, self.output_residual)
         features = None
         if any(residual is not None for residual in residuals):
