@@ -54,7 +54,8 @@ class Stack(nn.Module):
     where the hidden layers share :math:`W_X` and the logits (no outer ReLU) have their own. With
     ``"once"``, the released code, the second layer sees
     :math:`\text{Dropout}(H^1) + \text{Dropout}(H_X)`. ``operator_of`` says what of the inputs the
-    layers get: by default Â.
+    layers get: by default Â. Where the inputs bring averages ÂX of their own, dropout of the input
+    falls on X alone: the mean over neighbours of a dropped X is nearly that of X.
     """
 
     def __init__(
@@ -95,7 +96,8 @@ class Stack(nn.Module):
         last, begin = len(self.layers) - 1, 0
         for place, layer in enumerate(self.layers):
             if place == 0 and inputs.averages is not None:  # known exactly: no step is needed
-                begin, output = 1, self._from_averages(inputs, weights)
+                blocks = {"own": features, "low-1": inputs.averages}
+                begin, output = 1, _mixed(layer, self._filtered(blocks), weights)
             else:
                 here = inputs.at(place - begin)
                 mixed = layer(state, self.operator_of(here), here.structure, weights=weights)
@@ -110,13 +112,6 @@ class Stack(nn.Module):
             own = torch.relu(self.output_residual(features))
             output = output + own[: output.shape[0]]
         return output
-
-    def _from_averages(self, inputs: GraphInputs, weights: list[Tensor] | None) -> Tensor:
-        """Return the output of the first layer from X and ÂX, (n, H)."""
-        assert isinstance(inputs.features, Tensor)
-        assert inputs.averages is not None
-        blocks = {"own": inputs.features, "low-1": inputs.averages}
-        return self._first(blocks, weights)
 
     @property
     def first_channels(self) -> tuple[str, ...] | None:
@@ -143,15 +138,17 @@ class Stack(nn.Module):
             return None
         return self.first_channels
 
-    def _first(self, blocks: Mapping[str, Tensor], weights: list[Tensor] | None) -> Tensor:
-        """Return the output of the first layer (n, H) from its channels, (n, F) each."""
+    def _filtered(self, blocks: Mapping[str, Any]) -> list[Tensor]:
+        """Return the channels of the first layer, (n, F) each, from X and its averages."""
         first: Any = self.layers[0]
-        channels = []
-        for channel in first.channels:
-            moved = blocks[f"low-{channel.hops}"] if channel.filter.aggregate else blocks["own"]
-            block = combined(channel.filter, blocks["own"], moved)
-            channels.append(dropout(block, self.input_dropout, training=self.training))
-        return _mixed(first, channels, weights)
+        return [
+            combined(
+                channel.filter,
+                blocks["own"],
+                blocks[f"low-{channel.hops}" if channel.filter.aggregate else "own"],
+            )
+            for channel in first.channels
+        ]
 
     def on_rows(
         self, blocks: Mapping[str, Tensor], *, weights: list[Tensor] | None = None
@@ -162,8 +159,9 @@ class Stack(nn.Module):
         instead of on X.
         """
         rate, training = self.input_dropout, self.training
-        later: list[Any] = list(self.layers)[1:]
-        output = self._first(blocks, weights)
+        first, *later = list[Any](self.layers)
+        channels = [dropout(each, rate, training=training) for each in self._filtered(blocks)]
+        output = _mixed(first, channels, weights)
         residuals = (self.hidden_residual, self.output_residual)
         features = None
         if any(residual is not None for residual in residuals):
