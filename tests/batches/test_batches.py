@@ -235,5 +235,5 @@ def test_models_say_how_they_can_be_trained():
         channel_batches(make_graph(), spec_of("acm-gcn"))
     with pytest.raises(InputError, match="cannot be sampled"):
         sampled_batches(make_graph(), spec_of("gat"), 5)
-    with pytest.raises(InputError, match="fanout=3 has no use"):
+    with pytest.raises(InputError, match="fanout=3 has no effect"):
         TrainConfig(batches="channels", fanout=3)
