@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,10 +15,14 @@ from heterophily.diagnosis.paired import Difference, difference, node_scores
 from heterophily.diagnosis.probe import check_labels
 from heterophily.diagnosis.probe_columns import FOLDS, QUICK_NODES, Floats, GraphColumns
 from heterophily.errors import InputError
-from heterophily.filters.direction import EDGE_DIRECTIONS, EdgeDirection, is_one_way, turned
+from heterophily.filters.direction import EdgeDirection, is_one_way, turned
 
 COLUMNS = 64  # of each block, at most
-READINGS = {"given": ("given",), "reversed": ("reversed",), "apart": ("given", "reversed")}
+READINGS: Mapping[str, tuple[EdgeDirection, ...]] = {
+    "given": ("given",),
+    "reversed": ("reversed",),
+    "apart": ("given", "reversed"),
+}
 """Ways to read directed edges: messages along outgoing edges, along incoming ones, both apart."""
 
 
@@ -57,8 +62,9 @@ def direction_signal(
     except InputError:
         return None
     with threadpool_limits(limits=1, user_api="blas"):
+        ways: tuple[EdgeDirection, ...] = ("both", *READINGS["apart"])
         columns: dict[EdgeDirection, GraphColumns] = {}
-        for way in ("both", *(way for way in EDGE_DIRECTIONS if way != "both")):
+        for way in ways:
             seen = graph.replace(adjacency=turned(adjacency, way), is_directed=way != "both")
             if columns and columns["both"].has_features:  # they were compressed once
                 seen = seen.replace(features=columns["both"].signal)
