@@ -89,6 +89,7 @@ fuzz: $(READY)
 
 # Tools of the tests are as new as they come: they are not what a user installs.
 TEST_TOOLS   = httpx hypothesis pandas pytest pytest-xdist
+LOWEST_TORCH ?= 2.6
 LOWEST_TESTS ?= tests/data tests/metrics tests/layers tests/evaluation tests/models
 
 # A lock file with the sha256 of every file: made by `make lock`, used by `make setup-locked`.
@@ -117,7 +118,7 @@ sbom: $(READY)
 lowest:
 	$(PYTHON) -m venv .venv-lowest
 	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check \
-	  -c $$($(PYTHON) benchmarks/tools/lowest.py --out .venv-lowest/lowest.txt) -e '.[data,pyg,scale,tune,web]' $(TEST_TOOLS)
+	  -c $$($(PYTHON) benchmarks/tools/lowest.py --torch $(LOWEST_TORCH) --out .venv-lowest/lowest.txt) -e '.[data,pyg,scale,tune,web]' $(TEST_TOOLS)
 	.venv-lowest/bin/python -m pytest -n 2 $(LOWEST_TESTS)
 
 clean:

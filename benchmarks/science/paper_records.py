@@ -9,6 +9,7 @@ both have a run they must agree. Pages of which the store has no run stay as the
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 import tempfile
@@ -20,7 +21,7 @@ from shared import heterophily
 
 FOLDER = shared.RESULTS / "tables"
 RECORDS = FOLDER / "runs.parquet"
-STUDIES = shared.SCIENCE / "studies"
+STUDIES = "benchmarks/science/studies"  # from the root: pages print the commands
 SMALL = "--datasets cornell,texas,wisconsin"
 SPACE = f"--protocol validated --space {STUDIES}/small-space.toml"
 PROGRAMS = "--protocol validated --space programs"
@@ -60,6 +61,8 @@ def renew() -> None:
     parser.add_argument("--store", type=Path, help="finished runs that are taken in")
     parser.add_argument("--pages", default=",".join(PAGES), help="with commas between")
     given = parser.parse_args()
+    given.store = given.store and given.store.resolve()
+    os.chdir(shared.ROOT)
     if given.quick:
         given.pages, given.store = "mix-scale", None
     with tempfile.TemporaryDirectory() as folder:

@@ -1,7 +1,7 @@
 """Channels beyond memory: time, memory and equality, beside SciPy and measured bandwidth.
 
     python benchmarks/speed/scale_channels.py                      # 1e8 edges x 64 columns
-    python benchmarks/speed/scale_channels.py --edges 1e9 --columns 16 --dtype bfloat16 --no-rival --diagnose
+    python benchmarks/speed/scale_channels.py --edges 1e9 --columns 16 --no-rival --diagnose --keep FOLDER
     python benchmarks/speed/scale_channels.py --graph g.disk       # in memory alone, beside SciPy
     python benchmarks/speed/scale_channels.py --quick
 
@@ -9,21 +9,38 @@ Tables of a uniform random graph are drawn and converted; the channel low-1 is c
 in a process of its own (its peak memory is the kernel's high-water mark). Beside it: the same
 product in memory, SciPy on one core for a part of the rows, rows gathered from random places by the
 same kernel, and a file copied to the disk. Files are removed at the end.
+
+With ``--keep FOLDER`` files stay, and the same command goes on after the last step that finished
+(``--until convert`` stops there): hours of work need not be one run.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from shared import Spent, apart, best, count, heterophily, interleaved, machine, parser, tell
+from shared import (
+    Spent,
+    apart,
+    best,
+    count,
+    heterophily,
+    interleaved,
+    machine,
+    parser,
+    read_json,
+    tell,
+    write_json,
+)  # fmt: skip
 
 if TYPE_CHECKING:
     from heterophily.data.disk.graph import DiskGraph
@@ -43,15 +60,11 @@ def draw_tables(place: Path, edges: int, columns: int) -> None:
 
 
 def convert(place: Path, dtype: str = "float32") -> Path:
-    """Convert the tables in a folder and remove them."""
+    """Convert the tables in a folder; return the graph."""
     from heterophily.data.disk.convert.convert import convert_tables
 
     tables = place / "edges.parquet", place / "nodes.parquet"
-    try:
-        convert_tables(*tables, place / "g.disk", memory=MEMORY, dtype=dtype)
-    finally:
-        for table in tables:
-            table.unlink(missing_ok=True)
+    convert_tables(*tables, place / "g.disk", memory=MEMORY, dtype=dtype)
     return place / "g.disk"
 
 
@@ -163,38 +176,54 @@ def beside_scipy(graph: DiskGraph, columns: int, threads: int) -> dict[str, Any]
     }
 
 
-def run(
-    edges: int, columns: int, place: Path, *, dtype: str, with_rival: bool, with_diagnosis: bool
-) -> dict[str, Any]:
+def step(place: Path, name: str, work: Callable[..., Any], *given: Any) -> dict[str, Any]:
+    """Do a step in a process of its own, once: what it took stays beside the files.
+
+    ``starts`` is more than 1 when the step was interrupted: its numbers are those of the last turn.
+    """
+    record = place / "steps.json"
+    done: dict[str, dict[str, Any]] = read_json(record) if record.is_file() else {}
+    before = done.get(name, {})
+    if "seconds" not in before:
+        done[name] = {"starts": before.get("starts", 0) + 1}
+        write_json(record, done)
+        done[name] = apart(work, *given).facts() | done[name]
+        write_json(record, done)
+    return done[name]
+
+
+def run(given: Any, place: Path) -> dict[str, Any]:
     """Measure one size."""
-    drawn = apart(draw_tables, place, edges, columns)
-    converted = apart(convert, place, dtype)
-    computed = apart(compute, converted.value)
+    edges, columns, disk_graph = given.edges, given.columns, place / "g.disk"
+    found: dict[str, Any] = {"edges": edges, "columns": columns, "dtype": given.dtype}
+    found["draw"] = step(place, "draw", draw_tables, place, edges, columns)
+    if given.until == "draw":
+        return found
+    found["convert"] = step(place, "convert", convert, place, given.dtype)
+    for table in ("edges", "nodes"):
+        (place / f"{table}.parquet").unlink(missing_ok=True)
+    if given.until == "convert":
+        return found
+    found["out_of_core"] = step(place, "channels", compute, disk_graph)
     from heterophily.channels.operator import WIDEST
     from heterophily.channels.rows import usable_threads
     from heterophily.data.disk.graph import DiskGraph
 
-    graph, nodes, threads = DiskGraph.open(converted.value), edges // 10, usable_threads()
+    graph, nodes, threads = DiskGraph.open(disk_graph), edges // 10, usable_threads()
     panels = len(graph.panels)
     gather = panels * gather_seconds(nodes, min(columns, WIDEST), graph.num_entries, threads)
     moved = panels * (4 * graph.num_entries + 8 * nodes) + 2 * 4 * nodes * columns
-    disk = moved / copy_rate(next(converted.value.glob("out-00000.indices")), place)
-    found: dict[str, Any] = {
-        "edges": edges,
-        "columns": columns,
-        "dtype": dtype,
+    disk = moved / copy_rate(next(disk_graph.glob("out-00000.indices")), place)
+    found |= {
         "cores": threads,
-        "draw": drawn.facts(),
-        "convert": converted.facts(),
-        "out_of_core": computed.facts(),
         "out_of_core_bound": {"gather": round(gather, 1), "disk": round(disk, 1)},
-        "times_out_of_core_bound": round(computed.spent.wall / (gather + disk), 2),
+        "times_out_of_core_bound": round(found["out_of_core"]["seconds"] / (gather + disk), 2),
         "machine": machine(),
     }
-    if with_diagnosis:
-        words = ("diagnose", converted.value, "--memory", "4GB", "--no-report")
-        found["diagnose"] = apart(heterophily, *words).facts()
-    return found | (beside_scipy(graph, columns, threads) if with_rival else {})
+    if given.diagnose:
+        words = ("diagnose", disk_graph, "--memory", "4GB", "--no-report")
+        found["diagnose"] = step(place, "diagnose", heterophily, *words)
+    return found | ({} if given.no_rival else beside_scipy(graph, columns, threads))
 
 
 def of_graph(folder: Path) -> dict[str, Any]:
@@ -214,6 +243,8 @@ def main() -> None:
     options.add_argument("--columns", type=int, default=64)
     options.add_argument("--dtype", default="float32", help="of the features on disk, or bfloat16")
     options.add_argument("--folder", type=Path, default=None, help="where the graph is written")
+    options.add_argument("--keep", type=Path, help="write into this folder and keep it")
+    options.add_argument("--until", choices=["draw", "convert"], help="stop after this step")
     options.add_argument("--diagnose", action="store_true", help="the graph on disk too, in 4 GB")
     options.add_argument("--graph", type=Path, help="a graph on disk: in memory, beside SciPy")
     options.add_argument("--no-rival", action="store_true", help="out of core alone")
@@ -224,16 +255,14 @@ def main() -> None:
     if given.graph is not None:
         tell(of_graph(given.graph), given.record)
         return
-    with tempfile.TemporaryDirectory(dir=given.folder) as place:
-        found = run(
-            given.edges,
-            given.columns,
-            Path(place),
-            dtype=given.dtype,
-            with_rival=not given.no_rival,
-            with_diagnosis=given.diagnose,
-        )
-    tell(found, None if given.quick else given.record)
+    with contextlib.ExitStack() as stack:
+        if given.keep is None:
+            place = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=given.folder)))
+        else:
+            place = given.keep
+            place.mkdir(parents=True, exist_ok=True)
+        found = run(given, place)
+    tell(found, None if given.quick or given.until else given.record)
 
 
 if __name__ == "__main__":

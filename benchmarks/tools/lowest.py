@@ -21,6 +21,7 @@ EXTRAS = (
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--torch", help="this version instead (old ones bring gigabytes of CUDA)")
     given = parser.parse_args()
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     extras = project["optional-dependencies"]
@@ -29,7 +30,9 @@ def main() -> None:
     for requirement in wanted:
         plain, _, marker = requirement.partition(";")
         found = re.fullmatch(r"\s*([\w.-]+)(?:\[[^]]*\])?\s*>=\s*([\w.]+)\s*", plain)
-        if found:
+        if found and found[1] == "torch" and given.torch:
+            lines.add(f"torch=={given.torch}")
+        elif found:
             lines.add(f"{found[1]}=={found[2]}" + (f" ;{marker}" if marker else ""))
     given.out.write_text("\n".join(sorted(lines)) + "\n", "utf-8")
     print(given.out)

@@ -101,8 +101,20 @@ def test_a_sample_of_all_neighbours_is_the_whole_neighbourhood(name):
     expected = model(GraphInputs.from_graph(graph, spec.inputs))
     source = sampled_batches(graph, spec, N)
     nodes = np.array([3, 5, 77, 199])
-    found = model(source.neighbourhoods.inputs(nodes, seed=0, round=0))
-    torch.testing.assert_close(found, expected[nodes], atol=2e-5, rtol=1e-5)
+    inputs = source.neighbourhoods.inputs(nodes, seed=0, round=0)
+    torch.testing.assert_close(model(inputs), expected[nodes], atol=2e-5, rtol=1e-5)
+    is_exact = name in ("gcn", "acm-gcn")  # their first layer filters X: nothing is drawn for it
+    assert (inputs.averages is not None) == is_exact
+    assert len(inputs.steps) == sampled_layers(spec) - is_exact
+
+
+def test_dropout_of_the_input_leaves_exact_averages_alone():
+    graph, spec = make_graph(), spec_of("gcn", dropout=0.0, input_dropout=0.5)
+    model = built(spec).train()
+    nodes = np.arange(N)
+    inputs = sampled_batches(graph, spec, N).neighbourhoods.inputs(nodes, seed=0, round=0)
+    expected = model.eval()(GraphInputs.from_graph(graph, spec.inputs))
+    torch.testing.assert_close(model.train()(inputs), expected, atol=2e-5, rtol=1e-5)
 
 
 @pytest.mark.parametrize("kind", ["random-walk", "symmetric"])
@@ -235,5 +247,5 @@ def test_models_say_how_they_can_be_trained():
         channel_batches(make_graph(), spec_of("acm-gcn"))
     with pytest.raises(InputError, match="cannot be sampled"):
         sampled_batches(make_graph(), spec_of("gat"), 5)
-    with pytest.raises(InputError, match="fanout=3 has no use"):
+    with pytest.raises(InputError, match="fanout=3 has no effect"):
         TrainConfig(batches="channels", fanout=3)

@@ -110,7 +110,10 @@ def test_toy_examples_are_drawn_without_training(run) -> None:
         (["synthetic-metrics", "--generator", "erdos"], "unknown generator 'erdos'"),
         (["synthetic-metrics", "--base", "cara", "--offline"], "did you mean 'cora'"),
         (["synthetic-models", "--against", "edge"], "unknown metric 'edge'"),
-        (["synthetic-metrics", *COMMON, "--nodes", "30"], "across classes are asked for"),
+        (
+            ["synthetic-metrics", *COMMON, "--nodes", "30"],
+            "room for 9,000 edges between classes",
+        ),
     ],
 )
 def test_bad_wishes_are_one_sentence(run, arguments, message) -> None:

@@ -82,7 +82,10 @@ def test_the_seed_decides_the_file(run, tmp_path) -> None:
         (["--classes", "0"], "--classes 0"),
         (["--kind", "regulr"], "did you mean 'regular'"),
         (["--kind", "regular", "--degree", "2.5"], "--degree 2.5"),
-        (["--nodes", "3", "--degree", "50"], "edges within classes are asked for"),
+        (
+            ["--nodes", "3", "--degree", "50"],
+            "room for 15 edges within classes, but 75 are asked for",
+        ),
         (["--base", "nothing"], "unknown dataset or graph file 'nothing'"),
     ],
 )

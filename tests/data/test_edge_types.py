@@ -89,5 +89,5 @@ def test_bad_types_are_refused() -> None:
 
 def test_npz_files_with_half_the_fields_are_refused(tmp_path: Path) -> None:
     np.savez(tmp_path / "g.npz", edge_index=np.array([[0], [1]]), y=[0, 1], edge_type=[0])
-    with pytest.raises(InputError, match="one is missing"):
+    with pytest.raises(InputError, match="one of them is missing"):
         read_npz(tmp_path / "g.npz")

@@ -148,7 +148,11 @@ def node_attribute(values: dict[int, Any], name: str = "y") -> nx.Graph:
         ),
         (node_attribute({0: [1], 1: [2, 3], 2: [1]}, "x"), {}, "node '1', attribute 'x': int64 of"),
         (node_attribute({0: [1.0]}, "x"), {}, "node '1', attribute 'x': missing"),
-        (node_attribute({0: {5: 1.0}, 1: {}, 2: {-1: 2.0}}, "x"), {}, "node '2'.*column -1 of 6"),
+        (
+            node_attribute({0: {5: 1.0}, 1: {}, 2: {-1: 2.0}}, "x"),
+            {},
+            "node '2'.*column -1, but there are only 6",
+        ),
         (
             node_attribute({0: 1}, "age"),
             {"features": ["age"]},
@@ -158,7 +162,7 @@ def node_attribute(values: dict[int, Any], name: str = "y") -> nx.Graph:
         (
             node_attribute({0: "tain"}, "split"),
             {},
-            "node '0', attribute 'split': 'tain' is no part",
+            "node '0', attribute 'split': 'tain' is not a part",
         ),
         (nx.Graph([(0, 1, {"weight": -1})]), {}, r"edge \(0, 1\): weight = '-1'"),
         (nx.Graph(), {}, "has no nodes"),

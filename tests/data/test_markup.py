@@ -173,8 +173,8 @@ def test_repeated_nodes_unknown_ends_and_entities_are_refused(
 @pytest.mark.parametrize(
     ("inner", "words"),
     [
-        ('<node id="a"><graph><node id="b"/></graph></node>', "graph stands inside node"),
-        ('<node id="a"><data key="c">x<node id="b"/></data></node>', "node stands inside data"),
+        ('<node id="a"><graph><node id="b"/></graph></node>', "a graph is inside node"),
+        ('<node id="a"><data key="c">x<node id="b"/></data></node>', "a node is inside data"),
         ('<node id="a"/></graph><graph><node id="b"/>', "declares 2 nodes, but 1 can be read"),
         ('<node id="a"/><edge source="a"/>', "an edge has no target"),
         ("<node/>", "a node has no id"),

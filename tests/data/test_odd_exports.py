@@ -79,7 +79,8 @@ def test_ends_that_could_be_others_are_doubted_or_asked_for(tmp_path: Path) -> N
 
 def test_ids_as_large_floats_are_refused() -> None:
     ids = [float(2**60 + k) for k in range(ROWS)]
-    with pytest.raises(InputError, match="column 'id': numbers from 9,007,199,254,740,992 on are rounded in type doub"):
+    expected = "column 'id': numbers from 9,007,199,254,740,992 on are rounded in type doub"
+    with pytest.raises(InputError, match=expected):
         read_tables(
             pa.table({"source": ids, "target": ids[::-1]}),
             pa.table({"id": ids, "label": ["x", "y"] * (ROWS // 2)}),

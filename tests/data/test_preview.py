@@ -34,6 +34,9 @@ def test_edges_have_ends_by_their_names_or_none(tmp_path: Path) -> None:
     pq.write_table(pa.table({"w": [1.0], "dst": ["b"], "src": ["a"]}), tmp_path / "e.parquet")
     found = preview_edges(tmp_path / "e.parquet")
     assert found.roles == {"source": "src", "target": "dst", "weight": "w"}
+    (tmp_path / "keys.csv").write_text("amount,receiver_key,sender_key\n5,b,a\n")
+    found = preview_edges(tmp_path / "keys.csv")
+    assert found.roles == {"source": "sender_key", "target": "receiver_key"}
     (tmp_path / "e.csv").write_text("a,b\n")
     assert preview_edges(tmp_path / "e.csv", has_header=False).roles == {}
 

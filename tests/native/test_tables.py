@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 
-from heterophily.data.encode.blocks import Bag, Block, OneOf, Values, side_by_side
+from heterophily.data.encode.blocks import Bag, ColumnBlock, OneOf, Values, side_by_side
 from heterophily.data.encode.hashing import bag_of_words
 from heterophily.native.library import ISA_VARIABLE, engine
 
@@ -59,7 +59,7 @@ def test_blocks_side_by_side_are_those_of_numpy(monkeypatch: pytest.MonkeyPatch)
     bag.sum_duplicates()
     strided = np.zeros((rows, 2), np.float32)
     strided[:, 1] = rng.integers(0, 3, rows)
-    blocks: list[Block] = [
+    blocks: list[ColumnBlock] = [
         Values(rng.integers(-1, 2, rows).astype(np.float64)),
         OneOf(rng.integers(-1, 40, rows).astype(np.int32), 40),
         Values(strided[:, 1]),

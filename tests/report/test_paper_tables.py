@@ -41,6 +41,14 @@ def test_a_later_table_fills_in_and_is_compared_where_both_have_a_cell() -> None
     assert "every variant searched on its own, 1 cells on texas: within one 1, two 1 of 1" in said
 
 
+def test_what_choosing_by_test_would_give_is_said_beside() -> None:
+    ours = table("published", {("acm-gcn", "texas"): 1.0}, "native 4")
+    own = table("validated", {("acm-gcn", "texas"): 0.0}, "native 4")
+    cell = own["cells"][0]
+    cell["by_test"] = {"mean": cell["published"]["mean"] + 0.0123}
+    assert "; chosen on the test nodes +1.23)" in agreement([ours, own])
+
+
 def test_one_protocol_is_said_once() -> None:
     said = agreement([table("published", {("acm-gcn", "texas"): 0.5}, "native 4")])
     assert said.startswith("1 of 36 printed cells, with the paper's settings; within one 1")

@@ -23,6 +23,7 @@ from heterophily.report.tables import (
     statistics_lines,
     summary_lines,
 )
+from heterophily.runs.cell import BestByTest
 from heterophily.statistics.paired_tests import all_pairs
 from heterophily.studies.remarks import CellRemark
 
@@ -42,6 +43,17 @@ def test_ours_stands_above_the_papers() -> None:
     assert header == ["model", "", "x", "y"]
     assert rows[0] == ["a", "ours", "85.00 ± 5.00", "50.00 ± 0.00"]
     assert rows[1] == ["", "paper", "84.00 ± 2.00", "-"]
+
+
+def test_what_choosing_on_the_test_nodes_would_print_stands_below_ours() -> None:
+    best = BestByTest({"lr": 2}, 3, 0.9, 0.01)
+    table = replace(TABLE, cells=(replace(TABLE.cells[0], by_test=best), *TABLE.cells[1:]))
+    _, rows = grid(table)
+    assert rows[1] == ["", "best by test", "90.00 ± 1.00", "-"]
+    assert [row[1] for row in rows].count("best by test") == 1
+    assert "Mean over 1 cell: 5.00 points above ours; the mean difference to the paper is then" in (
+        markdown(table)
+    )
 
 
 def test_every_form_names_the_protocol() -> None:

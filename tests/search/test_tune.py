@@ -192,7 +192,7 @@ def test_settings_survive_the_file(tmp_path: Path) -> None:
     [
         ("lr = 0.1", "unknown key of best.toml 'lr'"),
         ("[config]\nlrr = 0.1", "did you mean 'lr'"),
-        ("config = 3", "config is a table"),
+        ("config = 3", "config must be a table"),
         ("[config", "is not TOML"),
     ],
 )

@@ -77,11 +77,15 @@ def test_the_validated_protocol_reports_the_setting_that_is_best_on_validation(
             engine="torch",
         )
         for cell, chosen in zip(planned.cells, result.cells, strict=True):
-            means = []
+            means, tests = [], []
             for runs in cell.runs:
                 scores = [store.get(run.key) for run in runs]
                 means.append(np.mean([r.outcome.validation_accuracy for r in scores if r]))
+                tests.append(np.mean([r.outcome.test_accuracy for r in scores if r]))
             best = int(np.argmax(means))
+            assert chosen.by_test is not None
+            assert chosen.by_test.mean == max(tests) >= chosen.mean
+            assert chosen.by_test.settings == cell.settings[int(np.argmax(tests))]
             assert chosen.settings == cell.settings[best]
             assert chosen.keys == tuple(run.key for run in cell.runs[best])
     assert result.protocol == "validated"

@@ -8,7 +8,7 @@ import pytest
 from runs.pretend import some_record, some_run
 
 from heterophily.paper.printed import Published
-from heterophily.runs.cell import CellResult
+from heterophily.runs.cell import BestByTest, CellResult
 from heterophily.studies.table import TableResult
 
 
@@ -72,6 +72,20 @@ def test_summary_by_hand() -> None:
     assert facts["rank_correlation"] == pytest.approx(1.0)
     assert facts["rank_correlations"] == {"x": 1.0, "y": None}
     assert (facts["runs"], facts["median_time_ratio"]) == (12, None)
+
+
+def test_what_choosing_by_test_would_add_by_hand() -> None:
+    best = BestByTest.among(
+        [{"lr": 1}, {"lr": 2}, {"lr": 3}], [(0.9, 0.8), (0.9, 0.9), (1.0, None)]
+    )
+    assert best == BestByTest({"lr": 2}, 3, 0.9, 0.0)
+    assert BestByTest.among([{"lr": 1}], [(None, 1.0)]) is None
+    cells = (replace(TABLE.cells[0], by_test=best), *TABLE.cells[1:])
+    facts = replace(TABLE, cells=cells).summary()
+    assert facts["chosen_twice"] == 1
+    assert facts["gain_by_test"] == pytest.approx(0.9 - 0.85)
+    assert facts["mean_difference_by_test"] == pytest.approx(0.9 - 0.84)
+    assert TABLE.summary()["gain_by_test"] is None
 
 
 def test_paired_tests_are_made_between_complete_cells_of_one_dataset() -> None:

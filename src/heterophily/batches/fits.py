@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
-from heterophily.batches.prepare import row_channels, sampled_layers
+from heterophily.batches.prepare import has_exact_first_layer, row_channels, sampled_layers
 from heterophily.models.catalog import MODELS
 from heterophily.models.spec import ModelSpec
 
@@ -14,10 +16,32 @@ WAYS = {
     "channels": "mini-batches of channels that are computed once",
     "sampled": "mini-batches with sampled neighbourhoods",
 }
-MINI_BATCHES = {"max_epochs": 100, "stopping": "patience", "window": 10}
-"""How long mini-batches train unless told otherwise: until ten evaluations bring nothing."""
-
 _GB = 2**30
+_EPOCHS, _WINDOW = 100, 10
+_STEPS, _STEPS_OF_WINDOW = 2000, 200
+
+
+def length_of_training(
+    num_labelled: int, *, batch_size: int = 1024, evaluate_every: int = 1, **_: Any
+) -> dict[str, Any]:
+    """Return how long mini-batches train unless told otherwise.
+
+    At most 100 epochs, and until ten evaluations bring nothing. Where an epoch has few steps, as
+    many epochs as make 2,000 steps, and evaluations over 200 steps: about half of the labelled
+    nodes are trained on.
+
+    >>> length_of_training(10**7)
+    {'max_epochs': 100, 'stopping': 'patience', 'window': 10}
+    >>> length_of_training(5000, batch_size=512)
+    {'max_epochs': 400, 'stopping': 'patience', 'window': 40}
+    """
+    steps = max(1, math.ceil(num_labelled / 2 / max(1, batch_size)))
+    between = steps * max(1, evaluate_every)
+    return {
+        "max_epochs": max(_EPOCHS, math.ceil(_STEPS / steps)),
+        "stopping": "patience",
+        "window": max(_WINDOW, math.ceil(_STEPS_OF_WINDOW / between)),
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +59,8 @@ def memory_of(way: str, spec: ModelSpec, size: GraphSize) -> int:
 
     Full batches were measured at 1e6 nodes, 2e7 entries and 32 features with 64 hidden columns:
     4.9 GB. The other ways hold a panel of 16 columns, the answers of all nodes and a few batches;
-    samples also want X and the edges in the memory of the system, or every batch waits for the
-    disk.
+    samples also want X, its averages where they are used, and the edges in the memory of the
+    system, or every batch waits for the disk.
     """
     hidden = int(getattr(spec.options, "hidden", 64))
     nodes, answers = size.num_nodes, 24 * size.num_nodes * size.num_classes
@@ -47,7 +71,8 @@ def memory_of(way: str, spec: ModelSpec, size: GraphSize) -> int:
     panel = 64 * nodes + answers + _GB // 2
     if way == "channels":
         return panel
-    return panel + 4 * nodes * size.num_features + 4 * size.num_entries + 16 * nodes
+    read = 2 if has_exact_first_layer(spec) else 1  # X, and its averages
+    return panel + read * 4 * nodes * size.num_features + 4 * size.num_entries + 16 * nodes
 
 
 def ways_of(spec: ModelSpec) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -43,6 +44,9 @@ class Neighbourhoods:
         Neighbours drawn in each layer, the first layer of the network first.
     threads
         Of the sampler and of the gathering; results do not depend on it.
+    averages
+        Panels of ÂX, scaled, for a network whose first layer filters X: nothing is drawn for that
+        layer, and ``fanouts`` begin with the second.
     """
 
     operator: StreamedOperator
@@ -50,6 +54,7 @@ class Neighbourhoods:
     scale: FeatureScale
     fanouts: tuple[int, ...]
     threads: int = 1
+    averages: Sequence[NDArray[np.float32]] = ()
 
     @cached_property
     def degrees(self) -> NDArray[np.int64]:
@@ -79,6 +84,9 @@ class Neighbourhoods:
             known = every
         rows = gather_rows(self.panels, known, threads=self.threads)
         features = torch.from_numpy(self.scale.apply(rows, known, slice(None)))
+        averages = None
+        if self.averages:
+            averages = torch.from_numpy(gather_rows(self.averages, known, threads=self.threads))
         steps.reverse()
         return GraphInputs(
             features=features,
@@ -87,6 +95,7 @@ class Neighbourhoods:
             num_nodes=known.size,
             num_features=int(features.shape[1]),
             steps=tuple(steps),
+            averages=averages,
         )
 
     def _matrix(

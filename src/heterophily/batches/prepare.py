@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
 
 from heterophily.batches.neighbourhoods import Neighbourhoods
 from heterophily.batches.precomputed import ChannelBatches
 from heterophily.batches.sampled import SampledBatches
+from heterophily.channels.channels import Channels
 from heterophily.channels.columns import FeaturePanels, kind_of, scale_of
 from heterophily.channels.operator import StreamedOperator
 from heterophily.channels.precompute import compute_channels
@@ -18,7 +22,7 @@ from heterophily.channels.rows import AnyGraph, usable_threads
 from heterophily.data.disk.graph import DiskGraph
 from heterophily.errors import InputError
 from heterophily.layers.feature_scaling import FeatureKind
-from heterophily.layers.inputs import GraphInputs, GraphTraits
+from heterophily.layers.inputs import GraphInputs, GraphTraits, InputOptions
 from heterophily.learning.progress import Progress
 from heterophily.models.networks import RowWise
 from heterophily.models.spec import ModelSpec
@@ -45,7 +49,19 @@ def channel_batches(
             "before the training; train it with --batches sampled, or choose acm-sgc-1, acm-sign "
             "or mlp-2"
         )
-    inputs = spec.inputs
+    channels = _channels(graph, spec.inputs, names, columns, progress)
+    run_length = DISK_RUN if isinstance(graph, DiskGraph) else 1
+    return ChannelBatches(channels, names, run_length=run_length)
+
+
+def _channels(
+    graph: AnyGraph,
+    inputs: InputOptions,
+    names: Sequence[str],
+    columns: Mapping[str, list[float]] | None,
+    progress: Progress | None = None,
+) -> Channels:
+    """Compute channels of a graph, scaled as the options say, or open them."""
     recipe = ChannelRecipe.for_names(
         names,
         edge_direction=inputs.edge_direction if graph.is_directed else "given",
@@ -54,15 +70,13 @@ def channel_batches(
         features=inputs.features,
         row_normalize=inputs.row_normalize,
     )
-    channels = compute_channels(
+    return compute_channels(
         graph,
         recipe,
         folder=os.environ.get(CHANNELS_VARIABLE),
         columns=columns,
         progress=progress,
     )
-    run_length = DISK_RUN if isinstance(graph, DiskGraph) else 1
-    return ChannelBatches(channels, names, run_length=run_length)
 
 
 def traits_of(graph: AnyGraph) -> GraphTraits:
@@ -106,14 +120,33 @@ def sampled_layers(spec: ModelSpec) -> int | None:
     return None
 
 
+def has_exact_first_layer(spec: ModelSpec) -> bool:
+    """Whether the averages that the first of several layers needs can be computed once.
+
+    >>> from heterophily.models.catalog import MODELS
+    >>> has_exact_first_layer(MODELS["acm-gcn"]), has_exact_first_layer(MODELS["acmii-gcn"])
+    (True, False)
+    """
+    from heterophily.models.networks import StackNetwork
+
+    if spec.network is not StackNetwork or int(spec.options.depth) < 2:
+        return False
+    network: Any = spec.build(num_nodes=2, num_features=2, num_classes=2)
+    return network.backbone.first_channels == ("own", "low-1")
+
+
 def sampled_batches(
     graph: AnyGraph,
     spec: ModelSpec,
-    fanout: int,
+    fanout: int | None,
     *,
     columns: Mapping[str, list[float]] | None = None,
 ) -> SampledBatches:
-    """Return batches of sampled neighbourhoods for a model."""
+    """Return batches of sampled neighbourhoods for a model; without fanout for exact logits alone.
+
+    Where the first layer filters X itself, ÂX is computed once (a channel, see
+    :func:`channel_batches`) and read for the sampled nodes: only later layers are sampled.
+    """
     layers = sampled_layers(spec)
     if layers is None:
         raise InputError(
@@ -127,12 +160,16 @@ def sampled_batches(
     panels = FeaturePanels(graph)
     scale = scale_of(panels, inputs.features, row_normalize=inputs.row_normalize)
     operator = StreamedOperator.of(graph, kind=inputs.normalization, renormalize=inputs.renormalize)
+    averages: Sequence[NDArray[np.float32]] = ()
+    if fanout is not None and has_exact_first_layer(spec):
+        averages = _channels(graph, inputs, ("own", "low-1"), columns).low["low-1"]
     neighbourhoods = Neighbourhoods(
         operator,
         panels.arrays(),
         scale.with_columns(columns),
-        (fanout,) * layers,
+        (fanout or 1,) * (layers - bool(averages)),
         threads=usable_threads(),
+        averages=averages,
     )
     if isinstance(graph, DiskGraph):
         return SampledBatches(neighbourhoods, scratch=scratch_of(graph))

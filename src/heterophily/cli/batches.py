@@ -91,7 +91,7 @@ def choose_batches(
         raise InputError(f"--batches {asked}; choose auto, {', '.join(BATCHES)}")
     if not isinstance(graph, DiskGraph):
         way = "full" if asked == "auto" else asked
-        return ChosenWay(graph, _settings(way, numbers, config), way=way)
+        return ChosenWay(graph, _settings(graph, way, numbers, config), way=way)
     size = GraphSize(graph.num_nodes, graph.num_entries, graph.num_features, graph.num_classes)
     room = limit()
     chosen = asked if asked != "auto" else way_for(spec, size, room)
@@ -104,10 +104,10 @@ def choose_batches(
             "may be used; choose acm-sgc-1, acm-sign or mlp-2"
         )
     if chosen == "full":
-        return ChosenWay(graph.to_graph(), _settings(chosen, numbers, config))
+        return ChosenWay(graph.to_graph(), _settings(graph, chosen, numbers, config))
     return ChosenWay(
         graph,
-        _settings(chosen, numbers, config),
+        _settings(graph, chosen, numbers, config),
         is_on_disk=True,
         way=chosen,
         needed=memory_of(chosen, spec, size),
@@ -117,14 +117,20 @@ def choose_batches(
     )
 
 
-def _settings(way: str, numbers: Mapping[str, int], config: Mapping[str, Any]) -> dict[str, Any]:
+def _settings(
+    graph: Any, way: str, numbers: Mapping[str, int], config: Mapping[str, Any]
+) -> dict[str, Any]:
     if way == "full":
         for name in numbers:
             raise InputError(f"--{name.replace('_', '-')} is for --batches channels or sampled")
         return dict(config)
-    from heterophily.batches.fits import MINI_BATCHES
+    import numpy as np
 
-    return {**MINI_BATCHES, **config, **numbers, "batches": way}
+    from heterophily.batches.fits import length_of_training
+
+    known = 0 if graph.labels is None else np.count_nonzero(np.asarray(graph.labels) >= 0)
+    length = length_of_training(int(known), **numbers)
+    return {**length, **config, **numbers, "batches": way}
 
 
 def disk_facts(graph: Any) -> dict[str, Any]:

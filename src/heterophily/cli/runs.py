@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from heterophily.cli import sources
 from heterophily.cli.panels import show_help
 from heterophily.cli.spread import StoreOption
 from heterophily.errors import InputError
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 app = typer.Typer(
     invoke_without_command=True,
     callback=show_help,
-    help="Finished runs: list, show, export, merge, check, salvage, migrate, backup.",
+    help="Finished runs: list, show, export, merge, check, repeat, salvage, migrate, backup.",
 )
 
 SALVAGE = "heterophily runs salvage NEW-FILE"
@@ -141,6 +142,55 @@ def check(store: StoreOption = None) -> None:
         keys = ", ".join(key[:12] for key in health.damaged[:3])
         print(f"{len(health.damaged)} are damaged ({keys}); save the others: {SALVAGE}")
     if not health.is_good:
+        raise typer.Exit(1)
+
+
+@app.command("repeat")
+def repeat_runs(
+    count: Annotated[int, typer.Option(min=1, help="How many runs to train again.")] = 12,
+    seed: Annotated[int, typer.Option(min=0, help="Which runs are drawn.")] = 0,
+    model: ModelFilter = None,
+    graph: GraphName = None,
+    data_folder: sources.DataFolder = None,
+    offline: sources.Offline = False,
+    store: StoreOption = None,
+) -> None:
+    """Train some finished runs again and compare every number; the exit code is 1 if one differs.
+
+    Runs are drawn at random from those that this version of the program can repeat. Nothing is
+    written to the store.
+    """
+    from heterophily.report.tables import plain
+    from heterophily.runs.repeat import drawn_records, repeat
+
+    with _open(store) as opened:
+        drawn = drawn_records(_chosen(opened, model, graph), count, seed=seed)
+    rows, problems, equal = [], dict[str, None](), 0
+    for again in repeat(drawn, data_folder=data_folder, offline=offline):
+        run, then = again.record.run, again.record.outcome
+        now = "-" if again.outcome is None else _share(again.outcome.test_accuracy)
+        equal += again.is_equal
+        if again.problem:
+            problems[again.problem] = None
+        rows.append(
+            [
+                again.record.key[:12],
+                run["model"],
+                run["graph"]["name"],
+                str(run["split"]["index"]),
+                *again.engines,
+                _share(then.test_accuracy),
+                now,
+                "not trained" if again.problem else "equal" if again.is_equal else "differs",
+            ]
+        )
+    header = ["key", "model", "graph", "split", "trained by", "here", "test", "test here", ""]
+    if rows:
+        print(plain(header, rows))
+    for problem in problems:
+        print(f"not trained: {problem}")
+    print(f"{equal} of {len(rows)} runs give the same losses and accuracies, to the last bit")
+    if equal < len(rows):
         raise typer.Exit(1)
 
 

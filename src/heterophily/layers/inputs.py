@@ -143,7 +143,8 @@ class GraphInputs:
     ``features`` are sparse when at most a quarter of them is nonzero; ``columns`` is the scale of
     numbers; ``remarks`` tells what a user should know about the preparation. ``steps``, if there
     are any, are those of a sampled neighbourhood, one for each layer: a layer asks for its inputs
-    by :meth:`at` and returns what :meth:`kept` leaves of its output.
+    by :meth:`at` and returns what :meth:`kept` leaves of its output. ``averages``, if given, are
+    the rows of ÂX for the same nodes: the first layer reads them and needs no step.
 
     >>> from heterophily.data.graph import Graph
     >>> graph = Graph.from_edges([0, 1], [1, 2], labels=[0, 0, 1])
@@ -161,6 +162,7 @@ class GraphInputs:
     columns: ColumnScale | None = None
     typed: tuple[Propagation, ...] = ()
     steps: tuple[LayerStep, ...] = ()
+    averages: Tensor | None = None  # (N, F)
 
     def at(self, layer: int) -> GraphInputs:
         """Return the inputs of a layer, counted from 0: these, or one step of a sample."""

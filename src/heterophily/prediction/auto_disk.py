@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from heterophily.batches.fits import MINI_BATCHES, GraphSize, memory_of, ways_of
+from heterophily.batches.fits import GraphSize, length_of_training, memory_of, ways_of
 from heterophily.comparison.train import train
 from heterophily.comparison.train_report import TrainReport
 from heterophily.data.disk.graph import DiskGraph
@@ -77,6 +77,8 @@ def auto_on_disk(
     scored = lookup(SCORES, "score", name)
     split = splits_of(cast(Graph, graph), "random", repeats=1, seed=seed)[0]
     labels = np.asarray(graph.labels[split.validation], np.int64)
+    known = int(np.count_nonzero(np.asarray(graph.labels) >= 0))
+    long_enough = length_of_training(known, **(config or {}))
     start = time.monotonic()
     trials: list[DiskTrial] = []
     best: tuple[DiskTrial, TrainReport] | None = None  # answers of all nodes: kept once
@@ -84,9 +86,7 @@ def auto_on_disk(
         if trials and time.monotonic() - start > 60 * minutes:
             break
         options = {key: value for key, value in settings.items() if key != "lr"}
-        how = TrainConfig(
-            **{**MINI_BATCHES, "lr": settings["lr"], **(config or {}), "batches": way}
-        )
+        how = TrainConfig(**{**long_enough, "lr": settings["lr"], **(config or {}), "batches": way})
         before = time.monotonic()
         report = train(
             model,

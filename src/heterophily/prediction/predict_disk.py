@@ -98,7 +98,7 @@ def _member(model: TrainedModel, graph: DiskGraph, vote: Vote) -> Iterator[Any]:
     columns: Any = model.trained_on.columns
     if row_channels(network.spec) is not None:
         return channel_batches(graph, network.spec, columns=columns).exact_weights(built, None)
-    return sampled_batches(graph, network.spec, 1, columns=columns).exact_weights(built)
+    return sampled_batches(graph, network.spec, None, columns=columns).exact_weights(built)
 
 
 def write_predictions(

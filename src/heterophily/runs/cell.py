@@ -19,6 +19,31 @@ _TIE = 1e-9  # a value exactly one deviation away lies within, whatever the last
 
 
 @dataclass(frozen=True)
+class BestByTest:
+    """The best of some settings by mean test score; mean and deviation over the splits."""
+
+    settings: Mapping[str, Any]
+    of: int
+    mean: float
+    std: float
+
+    @classmethod
+    def among(
+        cls, settings: Sequence[Mapping[str, Any]], tests: Sequence[Sequence[float | None]]
+    ) -> BestByTest | None:
+        """Return the best setting; ``tests`` has a score for each split. None if all diverged."""
+        whole = [
+            (setting, [score for score in scores if score is not None])
+            for setting, scores in zip(settings, tests, strict=True)
+            if None not in scores
+        ]
+        if not whole:
+            return None
+        setting, scores = max(whole, key=lambda pair: float(np.mean(pair[1])))
+        return cls(dict(setting), len(settings), float(np.mean(scores)), float(np.std(scores)))
+
+
+@dataclass(frozen=True)
 class CellResult:
     """What the finished runs of one cell say; one entry per split, in the order of the splits.
 
@@ -31,6 +56,8 @@ class CellResult:
     Where the records have them, ``scores`` and ``validation_scores`` are all scores by name, and
     ``confusion`` is the confusion matrix of all test sets together. ``test``, ``validation``,
     ``mean`` and ``std`` are of ``score``, by default the accuracy.
+    ``by_test`` is the setting with the best mean on the *test* nodes, where every setting of a
+    search has all its runs: what choosing on the test set would print. It is shown, never used.
     """
 
     row: str
@@ -57,6 +84,7 @@ class CellResult:
     validation_scores: Mapping[str, tuple[float | None, ...]] = field(default_factory=dict)
     confusion: tuple[tuple[int, ...], ...] = ()
     score: str = "accuracy"
+    by_test: BestByTest | None = None
 
     @classmethod
     def of(cls, records: Sequence[Record], *, score: str = "accuracy", **facts: Any) -> CellResult:
@@ -147,6 +175,8 @@ class CellResult:
                 del values[name]
         if self.score == "accuracy":
             del values["score"]
+        if self.by_test is None:
+            del values["by_test"]
         return {**values, **{name: getattr(self, name) for name in facts}}
 
 

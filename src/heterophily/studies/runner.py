@@ -16,7 +16,7 @@ from heterophily.paper.printed import SAME_MODEL
 from heterophily.paper.programs import candidates, compared_splits
 from heterophily.paper.published_tables import FROM_MEMORY
 from heterophily.paper.tuned import optimal
-from heterophily.runs.cell import CellResult
+from heterophily.runs.cell import BestByTest, CellResult
 from heterophily.runs.complete import Watch, complete
 from heterophily.runs.executors.base import Executor
 from heterophily.runs.plan import Planner
@@ -125,7 +125,18 @@ class CellPlan:
             score=self.score,
             settings=dict(self.settings[chosen]),
             remark=str(self.remark or ""),
+            by_test=self._by_test(found),
         )
+
+    def _by_test(self, found: Mapping[str, Record]) -> BestByTest | None:
+        """Return the best setting by test score; None unless each of several has all its runs."""
+        runs = [run for runs in self.runs for run in runs]
+        if len(self.runs) < 2 or any(run.key not in found for run in runs):
+            return None
+        tests = [
+            [found[run.key].outcome.value("test", self.score) for run in runs] for runs in self.runs
+        ]
+        return BestByTest.among(self.settings, tests)
 
 
 @dataclass(frozen=True, eq=False)

@@ -80,6 +80,9 @@ class TableResult:
             for cell in self.cells
             if cell.is_complete and cell.published_ms and cell.ms_per_epoch
         ]
+        both = [c for c in self.cells if c.is_complete and c.by_test is not None]
+        gains = [c.by_test.mean - c.mean for c in both if c.by_test and c.mean is not None]
+        beyond = [c.by_test.mean - c.published.mean for c in both if c.by_test and c.published]
         return {
             "cells": len(self.cells),
             "complete": sum(cell.is_complete for cell in self.cells),
@@ -89,6 +92,9 @@ class TableResult:
             "of_with_std": len(with_std),
             "mean_difference": float(np.mean(differences)) if differences else None,
             "mean_size_of_difference": float(np.mean(np.abs(differences))) if differences else None,
+            "chosen_twice": len(gains),
+            "gain_by_test": float(np.mean(gains)) if gains else None,
+            "mean_difference_by_test": float(np.mean(beyond)) if beyond else None,
             "rank_correlation": float(np.mean(known)) if known else None,
             "rank_correlations": dict(zip(self.datasets, orders, strict=True)),
             "median_time_ratio": float(np.median(ratios)) if ratios else None,

@@ -159,7 +159,7 @@ def _write(
     ):
         for values, count in _in_order(make, total, threads):
             arrays = [
-                pa.array(value.astype(kind.to_pandas_dtype(), copy=False), kind)
+                pa.array(value).cast(kind)  # to_pandas_dtype would need pandas
                 for value, (_, kind) in zip(values, columns, strict=True)
             ]
             writer.write_batch(pa.record_batch(arrays, schema=schema), row_group_size=_BLOCK)

@@ -8,39 +8,11 @@ from dataclasses import dataclass
 
 from heterophily.data.labels import NUMBER
 from heterophily.data.remedies import remedy
-from heterophily.data.tables.end_names import paired
+from heterophily.data.tables.end_names import ends_by_name, known_ends
 from heterophily.data.tables.table import NamedColumns, require_column
 from heterophily.data.wording import short
 from heterophily.errors import InputError
 
-ENDS = (
-    ("source", "target"),
-    ("source_id", "target_id"),
-    ("source", "destination"),
-    ("source", "dest"),
-    ("src", "dst"),
-    ("src", "dest"),
-    ("src", "tgt"),
-    ("from", "to"),
-    ("from_id", "to_id"),
-    ("fromnodeid", "tonodeid"),
-    ("u", "v"),
-    ("i", "j"),
-    ("node1", "node2"),
-    ("node_1", "node_2"),
-    ("id1", "id2"),
-    ("id_1", "id_2"),
-    ("head", "tail"),
-    ("start", "end"),
-    ("sender", "receiver"),
-    ("sender_id", "receiver_id"),
-    ("payer", "payee"),
-    ("buyer", "seller"),
-    ("caller", "callee"),
-    ("follower", "followee"),
-    ("citing", "cited"),
-    ("parent", "child"),
-)
 WEIGHTS = ("weight", "edge_weight", "w")
 IDS = ("id", "node", "node_id", "nodeid")
 LABELS = ("label", "y", "class", "target", "is_fraud", "isfraud")
@@ -93,19 +65,6 @@ def _refuse_numeric_header(table: NamedColumns, columns: Sequence[str]) -> None:
             )
 
 
-def _known_ends(table: NamedColumns) -> tuple[str, str] | None:
-    for first, second in ENDS:
-        source, target = _known(table, [first]), _known(table, [second])
-        if source is not None and target is not None:
-            return source, target
-    return None
-
-
-def _ends_by_name(table: NamedColumns) -> tuple[str, str] | None:
-    pairs = paired(table.columns)
-    return _known_ends(table) or (pairs[0] if len(pairs) == 1 else None)
-
-
 def edge_columns(
     table: NamedColumns,
     *,
@@ -124,7 +83,7 @@ def edge_columns(
         )
     by_position = False
     if source is None and target is None:
-        ends = _ends_by_name(table)
+        ends = ends_by_name(table.columns)
         by_position = ends is None
         source, target = ends or (table.columns[0], table.columns[1])
         if by_position:
@@ -179,7 +138,7 @@ def node_columns(
     if node_id is None:
         node_id = _known(table, IDS)
         if node_id is None:
-            if _known_ends(table) is not None:
+            if known_ends(table.columns) is not None:
                 raise InputError(
                     f"{name} looks like an edge table (columns {_listed(table.columns)}); "
                     "the edge table comes first, the node table second, or "

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[^\W\d_]+?(?=[A-Z])|[^\W\d_]+|\d+")
-_PAIRS = {
+_ENDS = (
     ("source", "target"),
     ("source", "destination"),
     ("source", "dest"),
@@ -21,13 +21,23 @@ _PAIRS = {
     ("head", "tail"),
     ("start", "end"),
     ("sender", "receiver"),
-    ("sender", "recipient"),
     ("payer", "payee"),
     ("buyer", "seller"),
     ("caller", "callee"),
     ("follower", "followee"),
     ("citing", "cited"),
     ("parent", "child"),
+)
+_ALONE = ("{}", "{}_id", "{}nodeid")  # as a whole name: source, source_id, FromNodeId
+_WHOLE = (
+    *((form.format(a), form.format(b)) for a, b in _ENDS for form in _ALONE),
+    ("u", "v"),
+    ("i", "j"),
+    *((f"{name}1", f"{name}2") for name in ("node", "node_", "id", "id_")),
+)
+_WORDS = {
+    *_ENDS,
+    ("sender", "recipient"),
     ("customer", "merchant"),
     ("origin", "destination"),
     ("orig", "dest"),
@@ -78,7 +88,7 @@ def paired(names: Sequence[str], *, by_number: bool = False) -> list[tuple[str, 
     [('sender_key', 'receiver_key')]
     """
     words = {name: words_in(name) for name in names if not is_measure(name)}
-    known = _PAIRS | _NUMBERED if by_number else _PAIRS
+    known = _WORDS | _NUMBERED if by_number else _WORDS
     found = []
     for first, second in itertools.combinations(words, 2):
         if len(words[first]) != len(words[second]):
@@ -88,3 +98,24 @@ def paired(names: Sequence[str], *, by_number: bool = False) -> list[tuple[str, 
         if len(differ) == 1 and (differ[0] in known or differ[0][::-1] in known):
             found.append((first, second) if differ[0] in known else (second, first))
     return found
+
+
+def known_ends(names: Sequence[str]) -> tuple[str, str] | None:
+    """Return the columns whose whole names are well-known, in any case: source and target.
+
+    >>> known_ends(["src_port", "Source", "Target", "dst_port"])
+    ('Source', 'Target')
+    """
+    plain = {name.strip().lower(): name for name in reversed(names)}
+    found = ((plain.get(first), plain.get(second)) for first, second in _WHOLE)
+    return next(((a, b) for a, b in found if a is not None and b is not None), None)
+
+
+def ends_by_name(names: Sequence[str]) -> tuple[str, str] | None:
+    """Return the columns that are called as the two ends, where names leave no choice.
+
+    >>> ends_by_name(["amount", "sender_key", "receiver_key"])
+    ('sender_key', 'receiver_key')
+    """
+    pairs = paired(names)
+    return known_ends(names) or (pairs[0] if len(pairs) == 1 else None)

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from heterophily.data.encode.kinds import kinds_of
-from heterophily.data.tables.columns import ENDS, IDS, LABELS, WEIGHTS
+from heterophily.data.tables.columns import IDS, LABELS, WEIGHTS
+from heterophily.data.tables.end_names import ends_by_name
 from heterophily.data.tables.open import open_table
 from heterophily.data.tables.table import Table
 
@@ -41,8 +42,8 @@ def preview_edges(path: str | Path, **reading: Any) -> TablePreview:
     """Look at a table of edges: well-known names give source, target and weight."""
     table = open_table(path, "edges", **reading)
     found = _by_name(table.columns)
-    ends = next((pair for pair in ENDS if pair[0] in found and pair[1] in found), None)
-    roles = {} if ends is None else {"source": found[ends[0]], "target": found[ends[1]]}
+    ends = ends_by_name(table.columns)
+    roles = {} if ends is None else dict(zip(("source", "target"), ends, strict=True))
     return _look(table, roles | _first(found, "weight", WEIGHTS))
 
 

@@ -54,7 +54,8 @@ class Stack(nn.Module):
     where the hidden layers share :math:`W_X` and the logits (no outer ReLU) have their own. With
     ``"once"``, the released code, the second layer sees
     :math:`\text{Dropout}(H^1) + \text{Dropout}(H_X)`. ``operator_of`` says what of the inputs the
-    layers get: by default Â.
+    layers get: by default Â. Where the inputs bring averages ÂX of their own, dropout of the input
+    falls on X alone: the mean over neighbours of a dropped X is nearly that of X.
     """
 
     def __init__(
@@ -92,11 +93,15 @@ class Stack(nn.Module):
         )
         state: Block = features
         output: Tensor
-        last = len(self.layers) - 1
+        last, begin = len(self.layers) - 1, 0
         for place, layer in enumerate(self.layers):
-            here = inputs.at(place)
-            mixed = layer(state, self.operator_of(here), here.structure, weights=weights)
-            output = here.kept(mixed)
+            if place == 0 and inputs.averages is not None:  # known exactly: no step is needed
+                blocks = {"own": features, "low-1": inputs.averages}
+                begin, output = 1, _mixed(layer, self._filtered(blocks), weights)
+            else:
+                here = inputs.at(place - begin)
+                mixed = layer(state, self.operator_of(here), here.structure, weights=weights)
+                output = here.kept(mixed)
             if place < last:
                 if not getattr(layer, "is_nonnegative", False):
                     output = torch.relu(output)
@@ -109,23 +114,41 @@ class Stack(nn.Module):
         return output
 
     @property
-    def row_channels(self) -> tuple[str, ...] | None:
-        """The channels of X that the network sees a node through; None if it looks further.
+    def first_channels(self) -> tuple[str, ...] | None:
+        """The channels of X that the first layer sees a node through; None if it must see edges.
 
         Names of :class:`~heterophily.channels.recipe.ChannelName`: the first layer filters X, so
-        that its filters can be applied once and for all, and no later layer filters again.
+        that its filters can be applied once and for all.
         """
-        first, *later = [getattr(layer, "channels", None) for layer in self.layers]
-        is_linear = getattr(self.layers[0], "order", "") == "filter-then-activate"
-        if first is None or any(channel.source == "structure" for channel in first):
+        first: Any = self.layers[0]
+        channels = getattr(first, "channels", None)
+        if channels is None or any(channel.source == "structure" for channel in channels):
             return None
-        is_filtered = any(channel.filter.aggregate for channel in first)
-        if is_filtered and not (is_linear or not self.layers[0].activate):
+        is_filtered = any(channel.filter.aggregate for channel in channels)
+        if is_filtered and first.activate and first.order != "filter-then-activate":
             return None
+        hops = sorted({channel.hops for channel in channels if channel.filter.aggregate})
+        return ("own", *(f"low-{count}" for count in hops))
+
+    @property
+    def row_channels(self) -> tuple[str, ...] | None:
+        """The :attr:`first_channels`, if no later layer filters again; else None."""
+        _, *later = [getattr(layer, "channels", None) for layer in self.layers]
         if any(each is None or any(c.filter.aggregate for c in each) for each in later):
             return None
-        hops = sorted({channel.hops for channel in first if channel.filter.aggregate})
-        return ("own", *(f"low-{count}" for count in hops))
+        return self.first_channels
+
+    def _filtered(self, blocks: Mapping[str, Any]) -> list[Tensor]:
+        """Return the channels of the first layer, (n, F) each, from X and its averages."""
+        first: Any = self.layers[0]
+        return [
+            combined(
+                channel.filter,
+                blocks["own"],
+                blocks[f"low-{channel.hops}" if channel.filter.aggregate else "own"],
+            )
+            for channel in first.channels
+        ]
 
     def on_rows(
         self, blocks: Mapping[str, Tensor], *, weights: list[Tensor] | None = None
@@ -136,13 +159,8 @@ class Stack(nn.Module):
         instead of on X.
         """
         rate, training = self.input_dropout, self.training
-        layers: list[Any] = list(self.layers)
-        first, *later = layers
-        channels = []
-        for channel in first.channels:
-            moved = blocks[f"low-{channel.hops}"] if channel.filter.aggregate else blocks["own"]
-            block = combined(channel.filter, blocks["own"], moved)
-            channels.append(dropout(block, rate, training=training))
+        first, *later = list[Any](self.layers)
+        channels = [dropout(each, rate, training=training) for each in self._filtered(blocks)]
         output = _mixed(first, channels, weights)
         residuals = (self.hidden_residual, self.output_residual)
         features = None
