@@ -6,7 +6,7 @@
     python benchmarks/science/auto_suite.py --quick  # one family on one graph, a second
     python benchmarks/science/auto_suite.py --show                   # tables of the records
     python benchmarks/science/auto_suite.py --plot score-over-time.svg
-    python benchmarks/science/auto_suite.py --show --records results/auto-suite/earlier-search
+    python benchmarks/science/auto_suite.py --show --records results/auto-suite/search-2
 
 Declared before the measured run: 30 CPU seconds of one core for ``auto`` and 30 for each of the
 families of ``ALONE``, on at most three splits of a graph, training labels only (no refit). That is

@@ -213,7 +213,7 @@ def test_auto_keeps_the_direction_when_told_and_says_how_when_not(tmp_path, caps
     how = ["train", "auto", *tables, "--label", "team", "--inductive", *QUICK]
     assert main(how) == 0
     told = capsys.readouterr().err
-    assert "40 edges have no reverse; if their direction means something, --directed" in told
+    assert "40 edges have no reverse; their direction does not clearly go with the labels" in told
     assert main([*how, "--directed", "--out", str(tmp_path / "m")]) == 0
     assert "no reverse" not in capsys.readouterr().err
     card = json.loads((tmp_path / "m" / "card.json").read_text())

@@ -1,6 +1,7 @@
 import pytest
 
 from heterophily.data.graph import Graph
+from heterophily.diagnosis.probe_value import FROM_GRAPH
 from heterophily.diagnosis.verdict import KINDS
 from heterophily.errors import UnknownNameError
 from heterophily.prediction.candidates import (
@@ -13,7 +14,16 @@ from heterophily.prediction.candidates import (
     uses_edges,
 )
 from heterophily.prediction.cost import WorkSize
-from heterophily.prediction.families import EXPECTED, FAMILIES, PLUS, RESIDUAL, TREES
+from heterophily.prediction.families import (
+    EXPECTED,
+    FAMILIES,
+    FAVOURITES,
+    MLP,
+    PLUS,
+    RESIDUAL,
+    TREES,
+    TREES_LABELS,
+)
 
 SMALL = WorkSize(nodes=100, edges=400, features=20, values=2000, classes=3)
 LARGE = WorkSize(nodes=100_000, edges=5_000_000, features=500, values=5_000_000, classes=5)
@@ -22,9 +32,49 @@ LARGE = WorkSize(nodes=100_000, edges=5_000_000, features=500, values=5_000_000,
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_verdict_orders_the_families_and_leaves_none_out(kind):
     assert set(EXPECTED) == set(KINDS)
-    found = in_order(families_for(), kind, size=SMALL, seed=0)
-    assert set(found) == set(FAMILIES)
-    assert {family.label for family in found[:2]} == {"trees", "mlp-2"}
+    for helpful in ("", "labels"):
+        found = in_order(families_for(), kind, size=SMALL, seed=0, helpful=helpful)
+        named = FAVOURITES.get((kind, helpful), FAVOURITES[kind, ""])
+        opening = dict.fromkeys([*named, TREES, MLP])
+        assert set(found) == set(FAMILIES)
+        assert found[: len(named)] == named
+        assert set(found[: len(opening)]) == set(opening)
+
+
+def test_every_favourite_belongs_to_a_verdict_and_a_source_and_is_a_family():
+    assert {kind for kind, _ in FAVOURITES} == set(KINDS)
+    assert {helpful for _, helpful in FAVOURITES} <= {"", *FROM_GRAPH}
+    assert all(family in FAMILIES for named in FAVOURITES.values() for family in named)
+
+
+def test_with_little_time_the_favourite_that_fits_comes_first():
+    def opening(total):
+        how = {"size": LARGE, "seed": 0, "helpful": "labels", "total": total}
+        return [f.label for f in in_order(families_for(), "harmful", **how)[:3]]
+
+    seconds = {
+        family.label: next(draw([family], seed=0, size=LARGE, total=30.0)[family]).seconds(LARGE)
+        for family in (TREES_LABELS, PLUS)
+    }
+    assert seconds["trees-labels"] > seconds["acm-gcn+"]
+    assert opening(1e6)[:2] == ["trees-labels", "acm-gcn+"]
+    for total in (30.0, seconds["acm-gcn+"]):  # one fits into half of it, or none
+        assert opening(total)[:2] == ["acm-gcn+", "trees-labels"]
+    assert opening(30.0)[2] in ("trees", "mlp-2")
+
+
+def test_where_the_direction_tells_the_favourites_come_in_every_direction_first():
+    families = families_for(one_way=True)
+    how = {"size": SMALL, "seed": 0, "helpful": "labels"}
+    found = in_order(families, "harmful", direction_tells=True, **how)
+    opening = [(f.model, f.options.get("edge_direction")) for f in found[:6]]
+    ways = ["both", "given", "reversed"]
+    assert opening == [(m, way) for m in ("trees-labels", "acm-gcn+") for way in ways]
+    assert {f.model for f in found[6:9]} == {"dir-gcn", "dir-sage", "dir-acm"}
+    later = in_order(families, "harmful", **how)
+    assert set(later) == set(found)
+    assert all(f.options.get("edge_direction") == "both" for f in later[:2])
+    assert {f.model for f in later[2:4]} == {"trees", "mlp-2"}
 
 
 def test_an_unknown_verdict_is_one_sentence():
@@ -125,9 +175,11 @@ def test_the_size_of_a_graph_without_features_is_that_of_its_indicators():
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_has_its_turn_before_a_second_of_the_same_kind(kind):
-    found = in_order(families_for(has_types=True), kind, size=SMALL, seed=0)[2:]
+    favourites = len({*FAVOURITES[kind, ""], TREES, MLP})
+    found = in_order(families_for(has_types=True), kind, size=SMALL, seed=0)[favourites:]
     kinds = list(dict.fromkeys(f.kind for f in families_for(has_types=True) if f.kind != "own"))
-    assert {family.kind for family in found[: len(kinds) + 1]} - {"own"} == set(kinds)
+    seen = {family.kind for family in found[: len(kinds) + 1]}
+    assert seen | {family.kind for family in FAVOURITES[kind, ""]} >= set(kinds)
 
 
 def test_models_for_types_of_edges_are_for_graphs_that_have_them():

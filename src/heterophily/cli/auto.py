@@ -20,6 +20,7 @@ from heterophily.errors import InputError
 if TYPE_CHECKING:
     from heterophily.data.graph import Graph
     from heterophily.data.source import GraphSource
+    from heterophily.data.splits import SplitBatch
     from heterophily.prediction.model import TrainedModel
     from heterophily.prediction.result import AutoResult
 
@@ -56,7 +57,10 @@ def train_auto(
         raise InputError("--refit goes with --splits fixed; auto's own folds train on all nodes")
     start = time.monotonic()
     given = graph.splits if splits == "fixed" else None
+    source, graph = _with_direction(source, graph, given, seed=how["seed"])
     if not as_json:
+        if graph.notes.direction_kept and graph.notes.one_way:
+            print(_ABOUT_DIRECTION)
         print(_plan(graph, how))
     with (
         open_store(store) as kept_in,
@@ -97,12 +101,34 @@ def train_auto(
         print("note: the graph has splits of its own; --splits fixed uses them", file=sys.stderr)
     if graph.notes.one_way and not graph.notes.direction_kept:
         print(
-            f"note: {graph.notes.one_way:,} edges have no reverse; if their direction means "
-            "something, --directed lets auto try it",
+            f"note: {graph.notes.one_way:,} edges have no reverse; their direction does not "
+            "clearly go with the labels and is not used; --directed lets auto try it all the same",
             file=sys.stderr,
         )
     if result.interrupted:
         raise typer.Exit(ending.code)
+
+
+_ABOUT_DIRECTION = (
+    "Edges have a direction. Models are tried with messages along outgoing edges, along incoming "
+    "edges, and along both (--undirected: both alone)."
+)
+
+
+def _with_direction(
+    source: GraphSource, graph: Graph, splits: SplitBatch | None, *, seed: int
+) -> tuple[GraphSource, Graph]:
+    """Return the graph with the direction of its edges, if nobody said how to read it and the
+    direction goes with the labels of nodes that are not tested."""
+    from heterophily.prediction.auto import direction_of
+
+    asked = source.resolved()
+    if asked.direction is not None or not graph.notes.one_way or graph.notes.direction_kept:
+        return source, graph
+    kept = source.replace(direction="keep")
+    directed = kept.open()
+    signal = direction_of(directed, splits=splits, seed=seed)
+    return (kept, directed) if signal is not None and signal.tells else (source, graph)
 
 
 def _plan(graph: Graph, how: Mapping[str, Any]) -> str:
@@ -117,6 +143,7 @@ def _plan(graph: Graph, how: Mapping[str, Any]) -> str:
     size, workers = WorkSize.of(graph), how["workers"] or usable_cores()
     families = families_for(
         inductive=how["inductive"],
+        one_way=graph.notes.direction_kept and graph.notes.one_way > 0,
         has_features=bool(graph.num_features),
         has_edges=bool(graph.adjacency.nnz),
         has_types=len(graph.type_names) > 1,

@@ -10,6 +10,7 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from heterophily.data.checks import UNLABELLED
 from heterophily.data.graph import Graph
@@ -17,6 +18,7 @@ from heterophily.data.interchange import GraphLike, as_graph
 from heterophily.data.memory import limit
 from heterophily.data.splits import SplitBatch, check_seed
 from heterophily.diagnosis.diagnose import diagnose
+from heterophily.diagnosis.direction import DirectionSignal, direction_signal
 from heterophily.errors import InputError, lookup
 from heterophily.evaluation.coverage import gap_remarks
 from heterophily.evaluation.scores import SCORES, score_for
@@ -37,6 +39,7 @@ from heterophily.prediction.search import EXACT, Search, rungs_of
 from heterophily.prediction.time_spent import TimeSpent
 from heterophily.prediction.trial import Clock, Trial, leader_of, ranked
 from heterophily.runs.executors.base import Executor
+from heterophily.runs.executors.in_process import InProcess
 from heterophily.runs.executors.local import this_machine
 from heterophily.runs.stores.base import Store, check_is_store
 from heterophily.runs.stores.memory import MemoryStore
@@ -44,8 +47,8 @@ from heterophily.training.cores import usable_cores
 
 MINUTES = 3.0
 SEEDS = 5
-QUICK_BELOW = 1.0
-"""With less than so many minutes the diagnosis is the quick one."""
+QUICK_BELOW = WORKERS_FROM = 1.0
+"""With less than so many minutes the diagnosis is the quick one, and no worker process starts."""
 MOST_MINUTES = 525_600
 """A year."""
 
@@ -85,7 +88,7 @@ def auto(
     """Choose models for a graph, train an ensemble of them, and estimate how good it is.
 
     1. The diagnosis, from training and validation labels of the first split, orders the families
-       of models. It excludes none.
+       of models: its favourites open the search. It excludes none.
     2. Every family has a first chance: one strong setting, a short training where a whole one
        would take long. Then families near the leader try more settings; what is far behind ends
        early. On a directed graph a few families try their edges both ways, as given and reversed,
@@ -152,13 +155,20 @@ def auto(
     scored = lookup(SCORES, "score", name)
     start = clock()
     verdict = diagnose(visible, seed=seed, quick=minutes < QUICK_BELOW).verdict
+    direction = direction_of(graph, splits=batch, seed=seed)
     count = workers or usable_cores()
     chosen_config = {**({"class_weight": "balanced"} if name in BY_CLASS else {}), **(config or {})}
     size, total = WorkSize.of(graph), 60 * minutes * count
     found, too_large = _families(graph, size, inductive=inductive, only=families, workers=count)
     hurry: dict[str, Any] = {"size": size, "seed": seed, "total": total}
     hurry["trainings"] = rungs_of(batch)[0]
-    found = in_order(found, verdict.kind, **hurry)
+    found = in_order(
+        found,
+        verdict.kind,
+        helpful=next(iter(verdict.helpful), ""),
+        direction_tells=direction is not None and direction.tells,
+        **hurry,
+    )
     with ExitStack() as stack:
         kept_in = stack.enter_context(MemoryStore()) if store is None else store
         check_is_store(kept_in)
@@ -175,7 +185,7 @@ def auto(
             engine=engine,
             config=chosen_config,
             store=kept_in,
-            executor=stack.enter_context(executor or this_machine(count)),
+            executor=stack.enter_context(executor or _executor(count, minutes)),
             spent=spent,
         )
         again = trainer.on(folds)
@@ -232,6 +242,7 @@ def auto(
         splits=batch,
         folds=folds,
         verdict=verdict,
+        direction=direction,
         families=found,
         score=name,
         trials=tuple(search.trials),
@@ -254,6 +265,14 @@ def auto(
         interrupted=interrupted,
         config=chosen_config,
     )
+
+
+def _executor(workers: int, minutes: float) -> Executor:
+    """Return who trains: this process alone where worker processes would cost more than they give.
+
+    A worker starts Python and prepares the graph anew; the native engine needs none.
+    """
+    return this_machine(workers) if minutes >= WORKERS_FROM else InProcess(workers)
 
 
 def _families(
@@ -335,14 +354,28 @@ def _judge(
 
 
 def _visible(graph: Graph, splits: SplitBatch) -> Graph:
-    """Return what the diagnosis sees: labels of the first split's training and validation nodes.
-
-    Edges go both ways there, as in the paper.
-    """
-    first = splits[0]
-    labels = np.where(first.train | first.validation, graph.labels, UNLABELLED)
+    """Return what the diagnosis sees; edges go both ways there, as in the paper."""
     both = turned(graph.adjacency, "both") if graph.is_directed else graph.adjacency
+    labels = visible_labels(graph.labels, splits)
     return graph.replace(adjacency=both, is_directed=False, labels=labels, splits=None)
+
+
+def visible_labels(labels: NDArray[np.int64], splits: SplitBatch) -> NDArray[np.int64]:
+    """Return the labels of the first split's training and validation nodes; others are unknown."""
+    first = splits[0]
+    return np.where(first.train | first.validation, labels, UNLABELLED)
+
+
+def direction_of(
+    directed: Graph, *, splits: SplitBatch | None = None, seed: int = 0
+) -> DirectionSignal | None:
+    """Say whether the direction of edges goes with the labels that a search on these splits sees.
+
+    Without ``splits`` they are those that :func:`auto` draws itself.
+    """
+    batch = held_out_folds(directed.labels, seed=seed) if splits is None else splits
+    labels = visible_labels(directed.labels, batch)
+    return direction_signal(directed.replace(labels=labels, splits=None), seed=seed)
 
 
 def _best_so_far(trials: Sequence[Trial]) -> list[Trial]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from heterophily.evaluation.baselines import LARGEST, TREES
@@ -14,6 +15,13 @@ from heterophily.prediction.leaderboard import Leaderboard
 if TYPE_CHECKING:
     from heterophily.prediction.leaderboard import BoardRow
     from heterophily.prediction.result import AutoResult
+
+NO_GRAPH_TRAINED = (
+    "No model that sees the graph was trained: the time was too short. What the graph adds is not "
+    "known. Give the same command more --minutes (in Python: minutes=...)."
+)
+NOT_ASKED = "No model that sees the graph was among the families."
+NO_EDGES = "The graph has no edges: it adds nothing."
 
 SHOWN = 8
 """Candidates in a printed leaderboard."""
@@ -42,8 +50,19 @@ def _points(difference: float) -> str:
     return f"{100 * abs(difference):.1f} points {word}"
 
 
+def any_saw_graph(result: AutoResult) -> bool:
+    """Whether a model that sees the edges was trained and scored."""
+    return any(
+        math.isfinite(trial.mean) and uses_edges(trial.candidate.family) for trial in result.trials
+    )
+
+
 def _added(result: AutoResult) -> str:
     """Say what the graph added, on the validation nodes where both were scored."""
+    if not any_saw_graph(result):
+        if any(map(uses_edges, result.families)):
+            return NO_GRAPH_TRAINED
+        return NOT_ASKED if result.graph.adjacency.nnz else NO_EDGES
     best = result.without_graph
     if best is None:
         if not result.graph.num_features:

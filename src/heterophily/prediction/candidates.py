@@ -21,6 +21,7 @@ from heterophily.prediction.families import (
     DIRECTED,
     EXPECTED,
     FAMILIES,
+    FAVOURITES,
     MLP,
     TREES,
     TYPED,
@@ -38,8 +39,11 @@ LATER = 3.0
 """In the first round a family waits this many times longer when the verdict does not expect it to
 be good."""
 
-SOONER, FAVOURITES = 0.5, 2
+SOONER, FAVOURITE = 0.5, 2
 """The first two that a verdict names wait half as long as the others that it names."""
+
+LONGEST_FIRST = 0.5
+"""A favourite whose first training would take more than this share of the time is not the first."""
 
 _WAYS: tuple[EdgeDirection, ...] = ("given", "reversed")
 
@@ -225,36 +229,56 @@ def in_order(
     *,
     size: WorkSize,
     seed: int,
+    helpful: str = "",
+    direction_tells: bool = False,
     total: float = math.inf,
     trainings: int = 1,
 ) -> tuple[Family, ...]:
     """Return the families in the order of the first round.
 
-    Trees on own features and a perceptron, which every other family must beat, come first of all.
-    Then one family of each kind, that which the verdict expects to be good, or the first in the
-    table; then a second of each kind, and so on. Of families in the same place, cheap ones and
-    expected ones come first.
+    The favourites of the verdict open the search: there may be no time for others. One whose first
+    training would take more than half of the time comes after those that fit; when none fits, the
+    cheapest is the first. Then trees on own features and a perceptron, which every other family
+    must beat. Then one family of each kind, that which the verdict expects to be good, or the first
+    in the table; then a second of each kind, and so on. Of families in the same place, cheap ones
+    and expected ones come first.
+
+    ``helpful`` is the source from the graph that adds most to own features (a key of
+    :data:`~heterophily.diagnosis.probe_value.SOURCES`), or nothing. Where ``direction_tells``,
+    every favourite is followed by itself with edges as given and reversed, and then come the
+    families that see both directions apart.
     """
     expected = lookup(EXPECTED, "verdict", verdict)
-    names = [(family.model, family.title, bool(family.options)) for family in expected]
-
-    def name(family: Family) -> tuple[str, str, bool]:
-        base = family if family.turn_of is None else family.turn_of
-        options = {k: v for k, v in base.options.items() if k != "edge_direction"}
-        return base.model, base.title, bool(options)
+    names = [_name(family) for family in expected]
+    firsts = draw(families, seed=seed, size=size, total=total, trainings=trainings)
+    seconds = {family: next(found).seconds(size) for family, found in firsts.items()}
 
     def is_expected(family: Family) -> bool:
-        return name(family) in names
+        return _name(family) in names
 
     def wait(family: Family) -> float:
-        first = next(draw([family], seed=seed, size=size, total=total, trainings=trainings)[family])
         factor = 1.0 if is_expected(family) else LATER
-        return first.seconds(size) * (SOONER if name(family) in names[:FAVOURITES] else factor)
+        return seconds[family] * (SOONER if _name(family) in names[:FAVOURITE] else factor)
 
-    place: dict[Family, int] = {}
+    place: dict[Family, tuple[float, ...]] = {}
     for kind in dict.fromkeys(family.kind for family in families):
         mine = [family for family in families if family.kind == kind]
         ordered = sorted(mine, key=lambda f: (f.turn_of is not None, not is_expected(f)))
-        place |= {family: number for number, family in enumerate(ordered)}
-    place |= {family: -1 for family in families if family in (TREES, MLP)}
-    return tuple(sorted(families, key=lambda f: (place[f], wait(f))))
+        place |= {family: (number, wait(family)) for number, family in enumerate(ordered)}
+    place |= {f: (-1, wait(f)) for f in families if f in (TREES, MLP)}
+    named = FAVOURITES.get((verdict, helpful)) or FAVOURITES[verdict, ""]
+    for number, favourite in enumerate(map(_name, named)):
+        for family in families:
+            if _name(family) == favourite and (direction_tells or family.turn_of is None):
+                fits = seconds[family] <= LONGEST_FIRST * total
+                place[family] = (-3, 0.0, number) if fits else (-3, 1.0, seconds[family])
+    if direction_tells:
+        place |= {f: (-2, wait(f)) for f in families if f.kind == "directed"}
+    return tuple(sorted(families, key=lambda family: place[family]))
+
+
+def _name(family: Family) -> tuple[str, str, bool]:
+    """Return what makes a family the same, whichever way its edges go."""
+    base = family if family.turn_of is None else family.turn_of
+    options = {k: v for k, v in base.options.items() if k != "edge_direction"}
+    return base.model, base.title, bool(options)

@@ -222,3 +222,19 @@ EXPECTED: Mapping[str, tuple[Family, ...]] = {
 }
 """Verdict of the diagnosis -> the families that come earlier in the first round. None is left out
 by a verdict."""
+
+FAVOURITES: Mapping[tuple[str, str], tuple[Family, ...]] = {
+    ("homophilic", "labels"): (PROPAGATION, TREES_LABELS, ACM),
+    ("homophilic", ""): (ACM, PROPAGATION),
+    ("harmless", "labels"): (TREES_LABELS, PLUS),
+    ("harmless", "structure"): (PLUS, TREES_LABELS),
+    ("harmless", ""): (ACM, TREES_CHANNELS),
+    ("harmful", "labels"): (TREES_LABELS, PLUS),
+    ("harmful", "structure"): (PLUS, TREES_LABELS),
+    ("harmful", ""): (TREES, ACM),
+    ("little", ""): (TREES, MLP),
+    ("too-few", ""): (),
+}
+"""(verdict, the source from the graph that adds most to own features) -> the families that open the
+search; "" is for all other sources, and for none. They are the first because there may be no time
+for a second."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from heterophily.data.graph import Graph
 from heterophily.data.interchange import GraphLike
 from heterophily.data.splits import SplitBatch
+from heterophily.diagnosis.direction import DirectionSignal
 from heterophily.diagnosis.verdict import Verdict
 from heterophily.prediction.candidates import uses_edges
 from heterophily.prediction.ensemble import Ensemble
@@ -33,6 +34,8 @@ class AutoResult:
     folds, ensemble
         The splits of the members that vote, and these members: the same, unless they were trained
         again on folds.
+    direction
+        Whether the direction of edges goes with the labels; None where no edge is one-way.
     estimate, estimate_of_choice
         How good the ensemble is, and the choice; the same, unless they were trained again.
     """
@@ -41,6 +44,7 @@ class AutoResult:
     splits: SplitBatch
     folds: SplitBatch
     verdict: Verdict
+    direction: DirectionSignal | None
     families: tuple[Family, ...]
     score: str
     trials: tuple[Trial, ...]
@@ -118,6 +122,7 @@ class AutoResult:
         return {
             "graph": self.graph.name,
             "verdict": self.verdict.to_dict(),
+            **({} if self.direction is None else {"direction": self.direction.to_dict()}),
             "score": self.score,
             "candidates": [_row(trial) for trial in self.ranking()],
             "chosen": [_row(trial) for trial in self.choice.trials],
