@@ -28,6 +28,7 @@ FLAGS = [
     *["-std=c++17", "-O1", "-g", "-shared", "-fPIC", "-pthread", "-fno-omit-frame-pointer"],
     *["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fvisibility=hidden"],
     *["-march=native", "-ffp-contract=off"],
+    "-DHP_LARGE_GRAPH=16",  # sums over nodes part by part
 ]
 
 
