@@ -377,10 +377,13 @@ class TextTable:
         Older versions of pyarrow may hang where a line is longer than that.
         """
         body, block = np.frombuffer(self._body, np.uint8), _BLOCK
-        while block < len(body) and any(
-            not (body[start : start + _LINE] == _END).any()  # most lines are short: look there
-            and not (body[start : start + block] == _END).any()
-            for start in range(0, len(body) - block, block)
+        while (
+            block < len(body)
+            and any(
+                not (body[start : start + _LINE] == _END).any()  # most lines are short: look there
+                and not (body[start : start + block] == _END).any()
+                for start in range(0, len(body) - block, block)
+            )
         ):
             block *= 8
         return min(block, 2**31 - 1)
