@@ -36,6 +36,11 @@ def _residual(convolution: str, inputs: InputOptions) -> ModelSpec:
     return ModelSpec(ResidualNetwork, ResidualOptions(convolution=convolution), inputs)
 
 
+def _plus(spec: ModelSpec) -> ModelSpec:
+    """ACM with what ACM-GCN+ adds: A beside X, and a layer norm before the scores."""
+    return spec.with_options(with_structure=True, use_layer_norm=True)
+
+
 def _directed(convolution: str) -> ModelSpec:
     return ModelSpec(DirectedNetwork, ResidualOptions(convolution=convolution), STRUCTURE)
 
@@ -48,6 +53,8 @@ FIELD = {
     "res-fagcn": _residual("fagcn", LOOPLESS),
     "res-acm": _residual("acm", WALK),
     "res-acmii": _residual("acmii", WALK),
+    "res-acm+": _plus(_residual("acm", WALK)),
+    "res-acmii+": _plus(_residual("acmii", WALK)),
     "dir-gcn": _directed("dir-gcn"),
     "dir-sage": _directed("dir-sage"),
     "dir-acm": _directed("dir-acm"),

@@ -5,8 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from heterophily.errors import InputError
 from heterophily.layers.convolution import ConvolutionOptions
-from heterophily.layers.convolutions import CONVOLUTIONS, MIXED_CHANNELS, make_convolution
+from heterophily.layers.convolutions import (
+    CONVOLUTIONS,
+    MIXED_CHANNELS,
+    WITH_PLUS,
+    make_convolution,
+)
 from heterophily.layers.dropout import check_rate
 from heterophily.models.backbones.residual import JUMPS, NORMS, FeedForward, Residual, ResidualBlock
 from heterophily.models.baseline import BaselineOptions, Card, check_share
@@ -32,7 +38,7 @@ class ResidualOptions(BaselineOptions):
     jk
         What the output sees: the ``"last"`` block, the largest value over the blocks (``"max"``),
         or all of them (``"cat"``).
-    heads, attention_dropout, epsilon
+    heads, attention_dropout, epsilon, with_structure, use_layer_norm
         See :class:`~heterophily.layers.convolution.ConvolutionOptions`.
     """
 
@@ -47,6 +53,8 @@ class ResidualOptions(BaselineOptions):
     heads: int = 4
     attention_dropout: float = 0.0
     epsilon: float = 0.3
+    with_structure: bool = False
+    use_layer_norm: bool = False
 
     def __post_init__(self) -> None:
         """Check every value once."""
@@ -58,11 +66,18 @@ class ResidualOptions(BaselineOptions):
         check_choice("jk", self.jk, tuple(JUMPS))
         check_rate(self.attention_dropout, name="attention_dropout")
         check_share("epsilon", self.epsilon)
+        for name in ("with_structure", "use_layer_norm"):
+            if getattr(self, name) and self.convolution not in WITH_PLUS:
+                raise InputError(
+                    f"{name}=True: the convolution {self.convolution!r} has no use for it; "
+                    f"{' and '.join(WITH_PLUS)} have"
+                )
 
     @property
     def layer_channels(self) -> tuple[str, ...]:
         """The channels that each block mixes; none without ACM."""
-        return MIXED_CHANNELS.get(self.convolution, ())
+        plus = ("structure",) if self.with_structure else ()
+        return (*MIXED_CHANNELS.get(self.convolution, ()), *plus)
 
 
 class ResidualNetwork(NodeClassifier):
@@ -72,8 +87,8 @@ class ResidualNetwork(NodeClassifier):
         does="A deep stack of blocks (norm, convolution, perceptron), each added to its input.",
         paper="Platonov et al. 2023, A Critical Look at the Evaluation of GNNs, section 5",
         cost="O(nnz(X) H + L (E H + N H²))",
-        acm="`res-acm`, `res-acmii`",
-        departs="`res-fagcn`, `res-acm` and `res-acmii` are ours; attention adds a shared bias",
+        acm="`res-acm`, `res-acmii`; `+`: also with the structure channel",
+        departs="`res-fagcn`, `res-acm` and its variants are ours; attention adds a shared bias",
     )
 
     def __init__(
@@ -85,6 +100,9 @@ class ResidualNetwork(NodeClassifier):
             heads=options.heads,
             attention_dropout=options.attention_dropout,
             epsilon=options.epsilon,
+            with_structure=options.with_structure,
+            num_nodes=num_nodes,
+            use_layer_norm=options.use_layer_norm,
         )
 
         def make_block() -> ResidualBlock:
