@@ -150,7 +150,7 @@ def test_every_training_takes_the_one_road(path: Path) -> None:
     assert ("heterophily", "fit") not in whole, "complete runs instead"
 
 
-FOR_TESTS = {"aggregation_similarity_flags", "check_channels", "same_content", "train_alone"}
+FOR_TESTS = {"aggregation_similarity_flags", "same_content", "train_alone"}
 """What tests compare with, kept beside what it compares."""
 
 

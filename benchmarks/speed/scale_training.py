@@ -40,6 +40,7 @@ PAIRS = (  # model, kind of batches beside full ones, settings of mini-batches
 def accuracy(told: argparse.Namespace) -> None:
     """Print test scores of full batches and of mini-batches, and their difference."""
     from heterophily import open_graph
+    from heterophily.batches.fits import length_of_training
     from heterophily.comparison.train import train
     from heterophily.evaluation.scores import SCORES
     from heterophily.runs.stores.url import open_store
@@ -53,14 +54,17 @@ def accuracy(told: argparse.Namespace) -> None:
             for model, batches, numbers in PAIRS:
                 if told.models and model not in told.models:
                     continue
-                found = []
+                found, seconds, trained = [], [], []
                 for kind in ("full", batches):
-                    epochs = FULL["max_epochs"] if kind == "full" else told.epochs
-                    how = {**FULL, "max_epochs": 2 if told.quick else epochs}
+                    how = dict(FULL)
                     if kind != "full":
-                        how |= {"batches": kind, **numbers}
+                        known = int(np.count_nonzero(graph.labels >= 0))
+                        how |= {"batches": kind, **numbers, **length_of_training(known, **numbers)}
                     if kind == "sampled":
                         how["fanout"] = told.fanout
+                    if told.quick or (told.epochs and kind != "full"):
+                        how["max_epochs"] = 2 if told.quick else told.epochs
+                    start = time.perf_counter()
                     report = train(
                         model,
                         graph,
@@ -70,6 +74,8 @@ def accuracy(told: argparse.Namespace) -> None:
                         engine="auto" if kind == "full" else "torch",
                         store=store,
                     )
+                    seconds.append(round(time.perf_counter() - start))
+                    trained.append([result.epochs for result in report.results])
                     values = []
                     for number, result in enumerate(report.results):
                         split = report.splits[number % len(report.splits)]
@@ -84,7 +90,8 @@ def accuracy(told: argparse.Namespace) -> None:
                 )
                 if told.record is not None and not told.quick:
                     line = {"graph": name, "model": model, "batches": batches, "score": score}
-                    line |= {"splits": told.repeats, "epochs": told.epochs, "fanout": told.fanout}
+                    line |= {"splits": told.repeats, "epochs": trained, "seconds": seconds}
+                    line |= {"fanout": told.fanout, "machine": machine()}
                     tell({**line, "full": round(full, 2), "mini": round(mini, 2)}, told.record)
 
 
@@ -205,7 +212,9 @@ def main() -> None:
     options.add_argument("--graphs", nargs="+", default=["squirrel", "minesweeper"])
     options.add_argument("--models", nargs="+", default=[], help="of accuracy; default all three")
     options.add_argument("--repeats", type=int, default=3)
-    options.add_argument("--epochs", type=int, default=60, help="of mini-batches")
+    options.add_argument(
+        "--epochs", type=int, default=0, help="most epochs of mini-batches; 0: as train does"
+    )
     options.add_argument("--fanout", type=int, default=15, help="of sampled neighbourhoods")
     options.add_argument("--store", default=None)
     options.add_argument("--edges", type=count, default=10**7)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from threading import Thread
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ import scipy.sparse as sp
 
 from heterophily.channels import rows as row_blocks
 from heterophily.channels.operator import StreamedOperator, padded
-from heterophily.channels.precompute import MANIFEST, check_channels, compute_channels
+from heterophily.channels.precompute import MANIFEST, compute_channels
 from heterophily.channels.recipe import ChannelName, ChannelRecipe
 from heterophily.channels.rows import blocks_of, degrees_of, parts_of
 from heterophily.data.disk.write import write_disk_graph
@@ -134,11 +135,38 @@ def test_a_killed_computation_continues_with_the_panel_that_is_missing(tmp_path)
     assert seen == [4, 5, 6]
     np.testing.assert_array_equal(found.rows(["low-2"], slice(0, N)), whole)
     assert not list(manifest.parent.glob(".*"))
-    check_channels(tmp_path / "cut")
-    damaged = manifest.parent / "low-1-000.f32"
-    damaged.write_bytes(b"\0" + damaged.read_bytes()[1:])
-    with pytest.raises(InputError, match="low-1-000"):
-        check_channels(tmp_path / "cut")
+
+
+def test_a_damaged_file_is_computed_again(tmp_path):
+    disk = write_disk_graph(make_graph(), tmp_path / "g.disk")
+    recipe = ChannelRecipe()
+    whole = compute_channels(disk, recipe).rows(["low-1"], slice(0, N))
+    (file,) = disk.folder.glob("channels/*/low-1-000.f32")
+    file.write_bytes(b"\0" + file.read_bytes()[1:])
+    seen = []
+    found = compute_channels(disk, recipe, progress=lambda *done: seen.append(done))
+    assert len(seen) == 1  # one file of two
+    np.testing.assert_array_equal(found.rows(["low-1"], slice(0, N)), whole)
+
+
+def test_two_commands_on_one_folder_take_turns(tmp_path):
+    disk = write_disk_graph(make_graph(columns=40), tmp_path / "g.disk")
+    first, second = ChannelRecipe(hops=2), ChannelRecipe(features="as-given")
+    alone = compute_channels(disk, second, folder=tmp_path / "alone").rows(["low-1"], slice(0, N))
+    results = []
+    other = Thread(target=lambda: results.append(compute_channels(disk, second)))
+
+    def begin_another(done, total):
+        if done == 1:
+            other.start()
+        other.join(0.05)
+        assert other.is_alive()  # it waits
+
+    compute_channels(disk, first, progress=begin_another)
+    other.join(60)
+    (found,) = results
+    np.testing.assert_array_equal(found.rows(["low-1"], slice(0, N)), alone)
+    compute_channels(disk, first, progress=lambda *done: pytest.fail("nothing was missing"))
 
 
 def test_rows_by_number_are_rows_of_a_slice(tmp_path):

@@ -44,7 +44,7 @@ class PretendJob(Job):
 
     seconds = float(os.environ.get("PRETEND_SECONDS", "0.03"))
 
-    def train(self, run: Run) -> Trained:
+    def train(self, run: Run, threads: int = 1) -> Trained:
         time.sleep(self.seconds)
         return Trained(some_outcome(run), {kind: {} for kind in self.keep})
 

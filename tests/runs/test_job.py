@@ -164,12 +164,12 @@ def test_a_claimed_run_is_busy(tmp_path: Path) -> None:
 class PickyJob(PretendJob):
     """Refuses run 1, and cannot write run 2."""
 
-    def train(self, run: Run) -> Trained:
+    def train(self, run: Run, threads: int = 1) -> Trained:
         if run.seed == 1:
             raise InputError("one is refused")
         if run.seed == 2:
             raise StoreError("the disk is full")
-        return super().train(run)
+        return super().train(run, threads)
 
 
 def test_a_run_that_fails_is_reported_and_the_others_go_on(tmp_path: Path) -> None:

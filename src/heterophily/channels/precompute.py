@@ -121,14 +121,25 @@ class _OnDisk:
     files: dict[str, str] = field(default_factory=dict)  # finished: name -> sha256
 
     def run(self, progress: Progress | None) -> Channels:
-        scale, self.folder = self._begin()
         wanted = [
             (number, direction, power)
             for number in range(len(self.panels))
             for direction, power in self.recipe.stored()
         ]
-        with _alone(self.folder):
-            self.files = dict((_read_json(self.folder / MANIFEST) or {}).get("files", {}))
+        scale = self._begun()
+        if scale is not None and all(map(self._is_there, wanted)):
+            return self._open(scale)
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"cannot make the folder {self.folder}: {error.strerror}") from error
+        with _alone(self.place):  # whoever waited here finds what the other command has made
+            scale = self._begun()
+            for rest in self.folder.glob(".*-*"):  # of a killed command
+                rest.unlink(missing_ok=True)
+            if scale is None:
+                scale = self._measured()
+            self._describe(scale)
             missing = [entry for entry in wanted if not self._is_there(entry)]
             self._check_room(missing)
             done = len(wanted) - len(missing)
@@ -140,33 +151,34 @@ class _OnDisk:
                             progress(done, len(wanted))
         return self._open(scale)
 
-    def _begin(self) -> tuple[FeatureScale, Path]:
-        """Return the scale and the folder of the recipe; what was begun before is continued."""
-        facts, folder, known = self._known(None)
+    def _begun(self) -> FeatureScale | None:
+        """Choose the folder of the recipe; return the scale if a command began there before."""
+        self.facts, self.folder, known = self._known(None)
         if self.columns is not None and not _has_columns(known, self.columns):
-            facts, folder, known = self._known(_digest(self.columns))
-        scale = None
-        if known is not None and known.get("facts") == facts:
-            scale = _scale_from(known.get("scale"), folder, self.graph.num_nodes)
-        self.facts = facts
-        if scale is None:
-            scale = scale_of(
-                self.panels, self.recipe.features, row_normalize=self.recipe.row_normalize
-            ).with_columns(self.columns)
-            try:
-                folder.mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                raise InputError(f"cannot make the folder {folder}: {error.strerror}") from error
-            if scale.row_factor is not None:
-                write_blocks(folder / "row-factor.f64", [scale.row_factor])
+            self.facts, self.folder, known = self._known(_digest(self.columns))
+        if known is None or known.get("facts") != self.facts:
+            self.files = {}
+            return None
+        self.files = dict(known.get("files", {}))
+        return _scale_from(known.get("scale"), self.folder, self.graph.num_nodes)
+
+    def _measured(self) -> FeatureScale:
+        """Measure the scale and write down the part of it that is large."""
+        scale = scale_of(
+            self.panels, self.recipe.features, row_normalize=self.recipe.row_normalize
+        ).with_columns(self.columns)
+        if scale.row_factor is not None:
+            write_blocks(self.folder / "row-factor.f64", [scale.row_factor])
+        return scale
+
+    def _describe(self, scale: FeatureScale) -> None:
+        """Keep what the manifest says of the scale."""
+        rows = scale.row_factor
         self.scale_facts = {
             "columns": scale.columns,
-            "rows": None if scale.row_factor is None else "row-factor.f64",
-            "rows_sha256": None
-            if scale.row_factor is None
-            else hashlib.sha256(scale.row_factor.tobytes()).hexdigest(),
+            "rows": None if rows is None else "row-factor.f64",
+            "rows_sha256": None if rows is None else hashlib.sha256(rows.tobytes()).hexdigest(),
         }
-        return scale, folder
 
     def _known(self, columns_of: str | None) -> tuple[dict[str, Any], Path, dict[str, Any] | None]:
         """Return what identifies channels, their folder, and what its manifest says.
@@ -273,7 +285,7 @@ class _OnDisk:
 
 @contextlib.contextmanager
 def _alone(folder: Path) -> Iterator[None]:
-    """Wait until no other process writes into a folder; remove what a killed one left."""
+    """Wait until no other process writes into a folder, and keep others away."""
     try:
         import fcntl
     except ImportError:  # not POSIX
@@ -282,22 +294,9 @@ def _alone(folder: Path) -> Iterator[None]:
     handle = os.open(folder, os.O_RDONLY)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
-        for rest in folder.glob(".*-*"):
-            rest.unlink(missing_ok=True)
         yield
     finally:
         os.close(handle)
-
-
-def check_channels(folder: str | Path) -> None:
-    """Compare every file of a folder of channels with its checksum; name the first that differs."""
-    from heterophily.data.disk.files import file_sha256
-
-    place = Path(folder)
-    for path in sorted(place.glob(f"*/{MANIFEST}")):
-        for name, sha256 in (_read_json(path) or {"files": {}})["files"].items():
-            if file_sha256(path.parent / name) != sha256:
-                raise InputError(f"{path.parent / name} is damaged; remove it and train again")
 
 
 def _has_columns(known: dict[str, Any] | None, columns: Mapping[str, list[float]]) -> bool:

@@ -27,7 +27,11 @@ Engine = Annotated[
 ]
 Workers = Annotated[
     int | None,
-    _more(min=1, help="Trainings at the same time, one thread each.", show_default="one per core"),
+    _more(
+        min=1,
+        help="Trainings at the same time, one thread each; one of a large graph takes all threads.",
+        show_default="one per core",
+    ),
 ]
 StoreOption = Annotated[
     str | None,

@@ -114,8 +114,8 @@ class Job:
                 "file (a class or a function), or pass workers=1"
             ) from error
 
-    def __call__(self, run: Run) -> Reply:
-        """Make sure that a run is in the store."""
+    def __call__(self, run: Run, threads: int = 1) -> Reply:
+        """Make sure that a run is in the store; so many threads may share the training."""
         if self.store.startswith("memory:") and not self._is_at_home:
             return self._trained_elsewhere(run)
         store, key = self._store(), run.key
@@ -129,7 +129,7 @@ class Job:
                 before = store.get(key)
             start = store.start(key)
             try:
-                trained = self.train(run)
+                trained = self.train(run, threads)
                 if before is not None and before.outcome.answer != trained.outcome.answer:
                     return Reply(key, "failed", _disagreement(before, store))
                 if self.keep:
@@ -168,14 +168,19 @@ class Job:
             self._open.close()
             self._open = None
 
-    def train(self, run: Run) -> Trained:
+    def train(self, run: Run, threads: int = 1) -> Trained:
         """Train a run."""
         graph, split = self.sources.any_graph(run), self.sources.split(run)
         has_scores = run.split.rule != SPLIT_RULES["paper-random"].stored
         keeps_state = has_scores or bool({"logits", "state", "channels"} & set(self.keep))
         kept = self._checkpoint(run)
         result = train_run(
-            run, self.sources, keep_state=keeps_state, stop=self.stop, checkpoint=kept
+            run,
+            self.sources,
+            keep_state=keeps_state,
+            stop=self.stop,
+            checkpoint=kept,
+            threads=threads,
         )
         scores = None
         if has_scores and result.probabilities is not None:
@@ -223,8 +228,12 @@ def train_run(
     keep_state: bool = False,
     stop: Event | None = None,
     checkpoint: Path | None = None,
+    threads: int = 1,
 ) -> FitResult:
-    """Train one run: the only place where a run meets the engine that trains."""
+    """Train one run: the only place where a run meets the engine that trains.
+
+    ``threads`` may share a run of the native engine on a large graph; results do not change.
+    """
     if run.config.get("batches", "full") != "full":
         from heterophily.runs.mini_batches import train_batches
 
@@ -240,7 +249,7 @@ def train_run(
         [replica],
         inputs,
         graph.labels,
-        workers=1,
+        workers=threads,
         keep_state=keep_state,
         device=run.device,
         engine=engine_of(run.engine, sources.buffers(run)),

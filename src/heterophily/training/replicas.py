@@ -66,7 +66,8 @@ def fit_replicas(
         Shared by all; sent to each worker process once.
     workers
         Number of processes; default: one for each usable core. One worker, one replica or a GPU
-        means no process is started. Workers do not run the calling script again.
+        means no process is started. Workers do not run the calling script again. An ``engine``
+        starts threads instead; on a large graph they share a replica where there are too few.
     progress
         Called after each finished replica with (finished, total).
     device

@@ -275,6 +275,24 @@ def test_unfinished_conversion_of_another_file_is_refused(tmp_path: Path) -> Non
         convert_tables(other, nodes, tmp_path / "g", budget=TINY)
 
 
+def test_a_second_conversion_into_the_same_folder_is_refused_and_disturbs_nothing(
+    tmp_path: Path,
+) -> None:
+    edges, nodes = tables(tmp_path)
+    refused = []
+
+    def second(stage: str, done: int, total: int) -> None:
+        with pytest.raises(InputError, match="another command is writing") as error:
+            convert_tables(edges, nodes, tmp_path / "g", budget=TINY)
+        refused.append((stage, str(error.value)))
+
+    found = convert_tables(edges, nodes, tmp_path / "g", budget=TINY, tell=second)
+    found.check()
+    assert {"node ids", "sorting"} <= {stage for stage, _ in refused}
+    alone = convert_tables(edges, nodes, tmp_path / "h", budget=TINY)
+    assert found.content_hash == alone.content_hash
+
+
 def test_a_table_of_any_size_knows_its_columns_and_rows(tmp_path: Path) -> None:
     edges, _ = tables(tmp_path)
     table = BigTable(edges)

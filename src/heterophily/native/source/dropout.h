@@ -48,12 +48,16 @@ struct Mask {
       factor[j] = (hash(begin + static_cast<uint32_t>(j)) >> 16) < kept_levels ? scale_of_kept : T(0);
   }
 
-  // The entries of a sparse matrix after dropout, dropped ones as zeros.
+  // The entries begin .. end of a sparse matrix after dropout, dropped ones as zeros. number: entry ->
+  // index of the mask (nullptr: the entry's own position).
   template <class T>
-  void apply(const T* values, int64_t count, T* out) const {
+  void apply(const T* values, const uint32_t* number, int64_t begin, int64_t end, T* out) const {
     const T scale_of_kept = static_cast<T>(scale());
-    for (int64_t e = 0; e < count; ++e)
-      out[e] = keeps(static_cast<uint32_t>(e)) ? values[e] * scale_of_kept : T(0);
+    if (number == nullptr)
+      for (int64_t e = begin; e < end; ++e)
+        out[e] = keeps(static_cast<uint32_t>(e)) ? values[e] * scale_of_kept : T(0);
+    else
+      for (int64_t e = begin; e < end; ++e) out[e] = keeps(number[e]) ? values[e] * scale_of_kept : T(0);
   }
 };
 

@@ -35,10 +35,11 @@ int64_t run_queue(int64_t count, int32_t threads, ReplicaOf&& replica_of, Train&
 
 template <class T>
 void train_model(const hp::Graph<T>& graph, const hp_graph& problem, hp_replica& replica,
-                 const void* weights, int64_t* epochs_done, const int32_t* stop) {
+                 const void* weights, int threads, int64_t* epochs_done, const int32_t* stop) {
+  hp::Team team(threads);
   const auto make = [&] {
     return hp::Network<T>(graph, *replica.model, problem.num_classes, problem.labels,
-                          static_cast<const T*>(weights), replica.seed);
+                          static_cast<const T*>(weights), replica.seed, team);
   };
   hp::train_replica<T>(graph, problem, replica, make, epochs_done, stop);
 }
@@ -48,8 +49,8 @@ int64_t train_models(const hp_graph& problem, hp_replica* replicas, int64_t coun
                      int64_t* epochs_done, int32_t* stop) {
   const hp::Graph<T> graph(problem);
   const auto replica_of = [&](int64_t i) -> hp_replica& { return replicas[i]; };
-  return run_queue(count, threads, replica_of, [&](int64_t i, int) {
-    train_model<T>(graph, problem, replicas[i], nullptr, epochs_done + i, stop);
+  return run_queue(count, threads, replica_of, [&](int64_t i, int own_threads) {
+    train_model<T>(graph, problem, replicas[i], nullptr, own_threads, epochs_done + i, stop);
   });
 }
 
@@ -62,7 +63,7 @@ int64_t train_tasks(const hp_graph& problem, hp_task* tasks, int64_t count, int3
     if (tasks[i].program != nullptr)
       hp::train_program<T>(graph, problem, tasks[i], own_threads, epochs_done + i, stop);
     else
-      train_model<T>(graph, problem, tasks[i].replica, tasks[i].weights, epochs_done + i, stop);
+      train_model<T>(graph, problem, tasks[i].replica, tasks[i].weights, own_threads, epochs_done + i, stop);
   });
 }
 
@@ -93,4 +94,6 @@ HP_EXPORT void hp_dropout_mask(uint64_t seed, uint64_t step, uint64_t site, doub
 HP_EXPORT int32_t hp_vector_bytes() { return HP_VECTOR_BYTES; }
 
 HP_EXPORT int64_t hp_step_bytes() { return sizeof(hp_step); }
+
+HP_EXPORT int64_t hp_step_kinds() { return HP_NUM_STEP_KINDS; }
 }

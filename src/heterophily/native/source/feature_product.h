@@ -1,6 +1,7 @@
 // Products with the features X and the gradients of the weights that meet them.
 #pragma once
 #include "adam.h"
+#include "node_parts.h"
 #include "sparse.h"
 
 namespace hp {
@@ -22,21 +23,23 @@ struct FeatureGradient {
 
 // X W as an evaluation sees it and, if `next` has a shape, as the next training step will.
 template <class T>
-void feature_product(const FeatureView<T>& view, const Matrix<T>& weight, Matrix<T>& out,
+void feature_product(Team& team, const FeatureView<T>& view, const Matrix<T>& weight, Matrix<T>& out,
                      Matrix<T>& next, const Finish<T>& finish = {}) {
-  if (next.empty())
-    multiply<T>(view.entries, weight, out, finish);
-  else
-    multiply_both<T>(view.entries, view.next_values, weight, out, next, finish);
+  if (next.empty()) return multiply<T>(team, view.entries, weight, out, finish);
+  team.for_rows(view.entries.rows, [&](int64_t begin, int64_t end) {
+    multiply_both<T>(view.entries, begin, end, view.next_values, weight, out, next, finish);
+  });
 }
 
 template <class T>
-void feature_update(const FeatureGradient<T>& view, const Matrix<T>& gradient, const Adam<T>& adam,
-                    int64_t num_features, Weight<T>& weight) {
+void feature_update(Team& team, const NodeParts& parts, const FeatureGradient<T>& view,
+                    const Matrix<T>& gradient, const Adam<T>& adam, int64_t num_features,
+                    Weight<T>& weight) {
   if (!view.is_by_row)
-    return multiply_into_adam<T>(Operator<T>{view.entries}, gradient, Matrix<T>(), adam, weight);
-  Matrix<T> total(num_features, gradient.columns());
-  scatter_add<T>(view.entries, gradient, total);
+    return multiply_into_adam<T>(team, Operator<T>{view.entries}, gradient, Matrix<T>(), adam, weight);
+  const Matrix<T> total = sum_of_parts<T>(
+      team, parts, num_features, gradient.columns(),
+      [&](int64_t begin, int64_t end, Matrix<T>& sum) { scatter_add<T>(view.entries, begin, end, gradient, sum); });
   adam.rows(weight, 0, num_features, total.data());
 }
 

@@ -11,6 +11,8 @@
 // In hidden layers G takes Y's place in memory and D that of P.
 #pragma once
 #include <map>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "dense.h"
@@ -24,11 +26,11 @@ namespace hp {
 template <class T>
 class Layer {
  public:
-  Mixer<T> mixer;
+  MixerParameters<T> learned;
 
   Layer(const Graph<T>& graph, const hp_layer& spec, const hp_model& model,
-        const std::vector<int64_t>& state_widths, bool is_output)
-      : mixer(spec), graph_(graph), spec_(spec), width_(spec.width) {
+        const std::vector<int64_t>& state_widths, bool is_output, Team& team)
+      : learned(spec), graph_(graph), spec_(spec), team_(team), width_(spec.width) {
     num_inputs_ = spec.sees_features ? graph.num_features : 0;
     for (int s = 0; s < spec.num_states; ++s) {
       state_rows_.push_back(num_inputs_);
@@ -41,7 +43,24 @@ class Layer {
     const bool has_next = spec.sees_features &&
                           (model.input_rate > 0 || (model.rate > 0 && spec.num_states > 0));
     for (Panel<T>& panel : panels_) allocate(panel, is_output, has_next);
+    for (int w = 0; w < team.size(); ++w) workers_.push_back(std::make_unique<Worker>(spec, learned, panels_));
+    const int64_t blocks = (graph.num_nodes + kBlock - 1) / kBlock;
+    if (!is_output) kept_ = Matrix<T>(mixer(0).num_kept_rows() * blocks, kBlock);
   }
+
+  Mixer<T>& mixer(int worker) { return workers_[worker]->mixer; }
+  // Gates and alpha of a block of all nodes, from the forward to the backward pass.
+  void keep(int64_t block, int worker) {
+    if (mixer(worker).can_keep()) mixer(worker).keep(block, kept_);
+  }
+  void recall(int64_t block, int worker) { mixer(worker).recall(block, kept_); }
+
+  // Before a backward pass over so many parts of nodes, and before a worker begins with one of them.
+  void begin_backward(int64_t num_parts) {
+    while (static_cast<int64_t>(totals_.size()) < num_parts) totals_.push_back(learned.totals());
+    for (MixerTotals<T>& totals : totals_) totals.clear();
+  }
+  void begin_part(int64_t part, int worker) { mixer(worker).collect(totals_[part]); }
 
   // Signals of all channels. An evaluation (`features` given) also makes the products with X of the
   // training step after it, which begins where they end. A W_A is the same in both. Channels
@@ -54,13 +73,16 @@ class Layer {
       if (features != nullptr && panel.is_structure)
         multiply_structure(panel, finish);
       else if (features != nullptr && spec_.sees_features)
-        feature_product<T>(*features, panel.weight.value, panel.signal, panel.next,
+        feature_product<T>(team_, *features, panel.weight.value, panel.signal, panel.next,
                            is_last ? finish : Finish<T>{});
       if (is_last) continue;
       for (int s = 0; s < spec_.num_states; ++s)
-        dense_product<T>(states[spec_.first_state + s], state_widths_[s], panel.weight.value,
-                         state_rows_[s], !spec_.sees_features && s == 0, panel.signal,
-                         s + 1 == spec_.num_states ? finish : Finish<T>{});
+        team_.for_rows(graph_.num_nodes, [&](int64_t begin, int64_t end) {
+          dense_product<T>(view(states[spec_.first_state + s]).part(begin, end - begin), state_widths_[s],
+                           panel.weight.value, state_rows_[s], !spec_.sees_features && s == 0,
+                           view(panel.signal).part(begin, end - begin),
+                           s + 1 == spec_.num_states ? finish : Finish<T>{});
+        });
     }
   }
 
@@ -79,41 +101,37 @@ class Layer {
         panel.source = &next;
       }
       if (relu_first && panel.hops == 1)
-        sum_classes<T, true>(graph_.op, *panel.source, inner(panel.columns), panel.sums);
+        sum_classes<T, true>(team_, graph_.op, *panel.source, inner(panel.columns), panel.sums);
       else
-        sum_classes<T, false>(graph_.op, *panel.source, inner(panel.columns), panel.sums);
+        sum_classes<T, false>(team_, graph_.op, *panel.source, inner(panel.columns), panel.sums);
     }
   }
 
+  // Filters of all nodes, kept for the backward pass: one panel after the other.
+  void filter_all() {
+    for (Panel<T>& panel : panels_)
+      if (panel.aggregates)
+        team_.for_rows(graph_.num_nodes, [&](int64_t begin, int64_t end) {
+          filter_panel(panel, Rows{nullptr, end - begin, begin}, false, panel.filtered);
+        });
+  }
   // Filters of a block of nodes; kept for the backward pass or only for load_block().
-  void filter_block(const Rows& rows, int64_t begin, int64_t count, bool is_kept) {
-    const bool relu_first = spec_.activates && spec_.activates_first;
-    const bool relu_after = spec_.activates && !spec_.activates_first;
-    const Rows part = rows.part(begin, count);
-    for (Panel<T>& panel : panels_) {
-      if (!panel.aggregates) continue;
-      const T *keep = panel.identity.data(), *move = panel.aggregate.data();
-      Matrix<T>& out = is_kept ? panel.filtered : panel.block;
-      if (!relu_first)
-        filter<T, false, false, false>(graph_.op, *panel.source, panel.signal, keep, move, part,
-                                       nullptr, panel.sums, !is_kept, relu_after, out);
-      else if (panel.hops == 1)
-        filter<T, true, true, false>(graph_.op, *panel.source, panel.signal, keep, move, part,
-                                     nullptr, panel.sums, !is_kept, relu_after, out);
-      else
-        filter<T, false, true, false>(graph_.op, *panel.source, panel.signal, keep, move, part,
-                                      nullptr, panel.sums, !is_kept, relu_after, out);
-    }
+  void filter_block(const Rows& rows, int64_t begin, int64_t count, bool is_kept, int worker) {
+    for (size_t p = 0; p < panels_.size(); ++p)
+      if (panels_[p].aggregates)
+        filter_panel(panels_[p], rows.part(begin, count), !is_kept,
+                     is_kept ? panels_[p].filtered : workers_[worker]->blocks[p]);
   }
 
   // Shows the mixer h_k of a block of nodes: where filter_block() left them, or a copy.
-  void load_block(const Rows& rows, int64_t begin, int count, bool is_kept) {
+  void load_block(const Rows& rows, int64_t begin, int count, bool is_kept, int worker) {
+    Mixer<T>& mixer = this->mixer(worker);
     with_vectors(mixer.stride() / kLanes<T>, [&](auto vectors) {
       const int64_t end = vectors > 0 ? vectors * kLanes<T> : mixer.stride();
       for (int k = 0; k < spec_.num_channels; ++k) {
         const Panel<T>& panel = panels_[places_[k].panel];
         const bool is_packed = panel.aggregates && !is_kept;
-        const Matrix<T>& from = is_packed ? panel.block : panel.aggregates ? panel.filtered : panel.signal;
+        const Matrix<T>& from = is_packed ? workers_[worker]->blocks[places_[k].panel] : panel.aggregates ? panel.filtered : panel.signal;
         if (is_aligned(k) && (is_packed || rows.list == nullptr)) {
           const int64_t first = is_packed ? 0 : rows[begin];
           mixer.see(k, from.row(first) + places_[k].column, from.stride());
@@ -132,26 +150,29 @@ class Layer {
   }
 
   // Gradients of all channels of a block, after load_block(); `rows` is a range.
-  void backward_block(const Rows& rows, int64_t begin, int count) {
+  void backward_block(const Rows& rows, int64_t begin, int count, int worker) {
+    Mixer<T>& mixer = this->mixer(worker);
     bool is_direct = mixer.is_simple() && rows.list == nullptr;
     for (int k = 0; k < spec_.num_channels && is_direct; ++k) is_direct = is_aligned(k) && has_plain_mask(k);
     if (!is_direct) {
       mixer.backward(count);
-      return store_block(rows, begin, count);
+      return store_block(rows, begin, count, worker);
     }
-    targets_.clear();
+    std::vector<typename Mixer<T>::Target>& targets = workers_[worker]->targets;
+    targets.clear();
     for (int k = 0; k < spec_.num_channels; ++k) {
       Panel<T>& panel = panels_[places_[k].panel];
       Matrix<T>& to = panel.of_filtered();
       const T own = panel.aggregates ? T(1) : static_cast<T>(spec_.channels[k].identity);
       const bool is_masked = spec_.activates && (!spec_.activates_first || !panel.aggregates);
-      targets_.push_back({to.row(rows[begin]) + places_[k].column, to.stride(), own, is_masked});
+      targets.push_back({to.row(rows[begin]) + places_[k].column, to.stride(), own, is_masked});
     }
-    mixer.backward_into(count, targets_.data());
+    mixer.backward_into(count, targets.data());
   }
 
   // Gradients of h_k from the mixer to the panels.
-  void store_block(const Rows& rows, int64_t begin, int count) {
+  void store_block(const Rows& rows, int64_t begin, int count, int worker) {
+    Mixer<T>& mixer = this->mixer(worker);
     with_vectors(mixer.stride() / kLanes<T>, [&](auto vectors) {
       const int64_t end = vectors > 0 ? vectors * kLanes<T> : mixer.stride();
       for (int k = 0; k < spec_.num_channels; ++k) {
@@ -182,7 +203,6 @@ class Layer {
 
   // G -> D in all panels.
   void filter_backward() {
-    const Rows all{nullptr, graph_.num_nodes};
     for (Panel<T>& panel : panels_) {
       if (!panel.aggregates) continue;
       const Matrix<T>& gradient = panel.of_filtered();
@@ -193,13 +213,16 @@ class Layer {
         source = &next;
       }
       const T *keep = panel.identity.data(), *move = panel.aggregate.data();
-      sum_classes<T, false>(graph_.op_t, *source, inner(panel.columns), panel.sums);
-      if (spec_.activates && spec_.activates_first)
-        filter<T, false, false, true>(graph_.op_t, *source, gradient, keep, move, all,
-                                      panel.signal.data(), panel.sums, false, false, panel.signal);
-      else
-        filter<T, false, false, false>(graph_.op_t, *source, gradient, keep, move, all, nullptr,
-                                       panel.sums, false, false, panel.signal);
+      sum_classes<T, false>(team_, graph_.op_t, *source, inner(panel.columns), panel.sums);
+      team_.for_rows(graph_.num_nodes, [&](int64_t begin, int64_t end) {
+        const Rows range{nullptr, end - begin, begin};
+        if (spec_.activates && spec_.activates_first)
+          filter<T, false, false, true>(graph_.op_t, *source, gradient, keep, move, range,
+                                        panel.signal.data(), panel.sums, false, false, panel.signal);
+        else
+          filter<T, false, false, false>(graph_.op_t, *source, gradient, keep, move, range, nullptr,
+                                         panel.sums, false, false, panel.signal);
+      });
     }
   }
 
@@ -207,43 +230,53 @@ class Layer {
   void linear_backward(const FeatureGradient<T>& features, const std::vector<Matrix<T>>& states,
                        const Adam<T>& adam, std::vector<Matrix<T>>& to_states,
                        std::vector<char>& has_gradient) {
+    const NodeParts parts(graph_.num_nodes, graph_.num_nodes);
     for (Panel<T>& panel : panels_) {
       Matrix<T>& gradient = panel.of_signal();
       if (panel.is_structure) {
-        sum_classes<T, false>(graph_.structure_t, gradient, inner(panel.columns), panel.sums);
-        multiply_into_adam<T>(graph_.structure_t, gradient, panel.sums, adam, panel.weight);
+        sum_classes<T, false>(team_, graph_.structure_t, gradient, inner(panel.columns), panel.sums);
+        multiply_into_adam<T>(team_, graph_.structure_t, gradient, panel.sums, adam, panel.weight);
         continue;
       }
       for (int s = 0; s < spec_.num_states; ++s) {
         const int state = spec_.first_state + s;
         const int64_t rows = state_widths_[s];
-        Matrix<T> transpose(panel.columns, rows), total(rows, panel.columns);
+        Matrix<T> transpose(panel.columns, rows);
         transpose_rows<T>(panel.weight.value, state_rows_[s], rows, transpose);
-        dense_product<T>(gradient, panel.columns, transpose, 0, !has_gradient[state], to_states[state]);
+        const View<const T> given = view(std::as_const(gradient)), seen = view(states[state]);
+        team_.for_rows(graph_.num_nodes, [&](int64_t begin, int64_t end) {
+          dense_product<T>(given.part(begin, end - begin), panel.columns, transpose, 0, !has_gradient[state],
+                           view(to_states[state]).part(begin, end - begin));
+        });
         has_gradient[state] = 1;
-        weight_gradient<T>(states[state], rows, gradient, total);
+        const Matrix<T> total = sum_of_parts<T>(
+            team_, parts, rows, panel.columns, [&](int64_t begin, int64_t end, Matrix<T>& sum) {
+              weight_gradient<T>(seen.part(begin, end - begin), rows, given.part(begin, end - begin), view(sum));
+            });
         adam.rows(panel.weight, state_rows_[s], rows, total.data());
       }
       if (spec_.sees_features)
-        feature_update<T>(features, gradient, adam, graph_.num_features, panel.weight);
+        feature_update<T>(team_, parts, features, gradient, adam, graph_.num_features, panel.weight);
     }
-    mixer.learned.update(adam);
+    if (!learned.is_adaptive) return;
+    for (size_t part = 1; part < totals_.size(); ++part) totals_[0].add(totals_[part]);
+    learned.update(adam, totals_[0]);
   }
 
   // Output layers: the signals and mixer of the best epoch so far, and back to them.
   void remember() {
     for (Panel<T>& panel : panels_) panel.best.assign(panel.signal);
-    mixer.learned.remember();
+    learned.remember();
   }
   void return_to_best() {
     for (Panel<T>& panel : panels_) panel.signal.assign(panel.best);
-    mixer.learned.return_to_best();
+    learned.return_to_best();
   }
 
   // copy(parameter, place in the flat vector of the torch module) for every parameter.
   template <class Copy>
   void exchange(Copy&& copy) {
-    mixer.learned.exchange(spec_, copy);
+    learned.exchange(spec_, copy);
     int64_t feature_channel = 0;
     for (int k = 0; k < spec_.num_channels; ++k) {
       Panel<T>& panel = panels_[places_[k].panel];
@@ -274,6 +307,33 @@ class Layer {
     int panel;
     int64_t column;
   };
+  // What a thread has of its own.
+  struct Worker {
+    Mixer<T> mixer;
+    std::vector<Matrix<T>> blocks;  // filtered rows of a block of nodes, by panel
+    std::vector<typename Mixer<T>::Target> targets;
+    Worker(const hp_layer& spec, const MixerParameters<T>& learned, const std::vector<Panel<T>>& panels)
+        : mixer(spec, learned) {
+      for (const Panel<T>& panel : panels)
+        blocks.push_back(panel.aggregates ? Matrix<T>(kBlock, panel.columns) : Matrix<T>());
+    }
+  };
+
+  // Filtered rows of a panel; packed: from row 0 of `out` on.
+  void filter_panel(const Panel<T>& panel, const Rows& rows, bool is_packed, Matrix<T>& out) {
+    const bool relu_first = spec_.activates && spec_.activates_first;
+    const bool relu_after = spec_.activates && !spec_.activates_first;
+    const T *keep = panel.identity.data(), *move = panel.aggregate.data();
+    if (!relu_first)
+      filter<T, false, false, false>(graph_.op, *panel.source, panel.signal, keep, move, rows,
+                                     nullptr, panel.sums, is_packed, relu_after, out);
+    else if (panel.hops == 1)
+      filter<T, true, true, false>(graph_.op, *panel.source, panel.signal, keep, move, rows,
+                                   nullptr, panel.sums, is_packed, relu_after, out);
+    else
+      filter<T, false, true, false>(graph_.op, *panel.source, panel.signal, keep, move, rows,
+                                    nullptr, panel.sums, is_packed, relu_after, out);
+  }
 
   // Rows of the torch module's weight: all features, then the states.
   int64_t place_of_input(int64_t row) const {
@@ -287,8 +347,8 @@ class Layer {
   }
 
   void multiply_structure(Panel<T>& panel, const Finish<T>& finish) {
-    sum_classes<T, false>(graph_.structure, panel.weight.value, inner(panel.columns), panel.sums);
-    multiply<T>(graph_.structure, panel.weight.value, panel.sums, panel.signal, finish);
+    sum_classes<T, false>(team_, graph_.structure, panel.weight.value, inner(panel.columns), panel.sums);
+    multiply<T>(team_, graph_.structure, panel.weight.value, panel.sums, panel.signal, finish);
   }
 
   void place(int k) {
@@ -320,10 +380,7 @@ class Layer {
     panel.weight = Weight<T>(panel.is_structure ? nodes : num_inputs_, panel.columns);
     panel.signal = Matrix<T>(nodes, panel.columns);
     if (has_next && !panel.is_structure) panel.next = Matrix<T>(nodes, panel.columns);
-    if (panel.aggregates) {
-      if (!is_output) panel.filtered = Matrix<T>(nodes, panel.columns);
-      panel.block = Matrix<T>(kBlock, panel.columns);
-    }
+    if (panel.aggregates && !is_output) panel.filtered = Matrix<T>(nodes, panel.columns);
     const Operator<T>& op = panel.is_structure ? graph_.structure : graph_.op;
     if (op.has_quotient()) panel.sums = Matrix<T>(op.classes.rows, panel.columns);
     if (is_output) panel.gradient = Matrix<T>(nodes, panel.columns);
@@ -347,9 +404,11 @@ class Layer {
   void plain_filter(const Operator<T>& op, Panel<T>& panel, const Matrix<T>& in, Matrix<T>& out) {
     Matrix<T> zeros(1, panel.columns), ones(1, panel.columns);
     for (int64_t j = 0; j < panel.columns; ++j) ones.data()[j] = 1;
-    sum_classes<T, Relu>(op, in, inner(panel.columns), panel.sums);
-    filter<T, Relu, false, false>(op, in, in, zeros.data(), ones.data(), Rows{nullptr, graph_.num_nodes},
-                                  nullptr, panel.sums, false, false, out);
+    sum_classes<T, Relu>(team_, op, in, inner(panel.columns), panel.sums);
+    team_.for_rows(graph_.num_nodes, [&](int64_t begin, int64_t end) {
+      filter<T, Relu, false, false>(op, in, in, zeros.data(), ones.data(), Rows{nullptr, end - begin, begin},
+                                    nullptr, panel.sums, false, false, out);
+    });
   }
 
   Matrix<T>& inner(int64_t columns) {
@@ -379,11 +438,14 @@ class Layer {
 
   const Graph<T>& graph_;
   const hp_layer& spec_;
+  Team& team_;
   int64_t width_, num_inputs_;
   std::vector<int64_t> state_rows_, state_widths_;
   std::vector<Panel<T>> panels_;
   std::vector<Place> places_;
-  std::vector<typename Mixer<T>::Target> targets_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::vector<MixerTotals<T>> totals_;  // by part of nodes
+  Matrix<T> kept_;
   std::map<int64_t, Matrix<T>> inner_;  // sums within classes, by columns
 };
 

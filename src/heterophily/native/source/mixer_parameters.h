@@ -1,5 +1,7 @@
 // What a mixer learns: score vectors, W_mix, layer norm; how they are read, updated and stored.
 #pragma once
+#include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "adam.h"
@@ -7,6 +9,30 @@
 #include "simd.h"
 
 namespace hp {
+
+// Sums over nodes in a backward pass: gradients of the directions, of W_mix, of the raw scores.
+template <class T>
+struct MixerTotals {
+  Matrix<T> directions, mix, score_sums;
+
+  MixerTotals() = default;
+  MixerTotals(int64_t pairs, int64_t channels, int64_t width)
+      : directions(pairs, width), mix(1, channels * channels), score_sums(1, channels) {}
+  // use(values, their number) for each of them.
+  template <class Use>
+  void each(Use&& use) {
+    for (Matrix<T>* sums : {&directions, &mix, &score_sums})
+      use(sums->data(), static_cast<int64_t>(sums->size()));
+  }
+  void add(MixerTotals& other) {
+    for (auto [to, from] : {std::pair(&directions, &other.directions), std::pair(&mix, &other.mix),
+                            std::pair(&score_sums, &other.score_sums)})
+      for (size_t i = 0; i < to->size(); ++i) to->data()[i] += from->data()[i];
+  }
+  void clear() {
+    each([](T* values, int64_t count) { std::fill(values, values + count, T(0)); });
+  }
+};
 
 // Names as in mixing.h: v are `vectors`, u are `directions`.
 template <class T>
@@ -22,8 +48,6 @@ struct MixerParameters {
   Weight<T> vectors, mix, gain, shift;
   Matrix<T> directions, flat;  // u, u - mean(u)
   std::vector<T> direction_sums, constants;
-  Matrix<T> to_directions, to_mix, to_gain, to_shift;  // gradients
-  std::vector<T> to_score_sums;
 
   explicit MixerParameters(const hp_layer& spec)
       : channels(spec.num_channels), width(spec.width), is_adaptive(spec.is_adaptive),
@@ -36,18 +60,18 @@ struct MixerParameters {
     vectors = Weight<T>(count, width);
     directions = Matrix<T>(count, width);
     flat = Matrix<T>(count, width);
-    to_directions = Matrix<T>(count, width);
     if (has_mix) mix = Weight<T>(1, channels * channels);
     if (has_norm) {
       gain = Weight<T>(channels, width);
       shift = Weight<T>(channels, width);
-      to_gain = Matrix<T>(channels, width);
-      to_shift = Matrix<T>(channels, width);
     }
-    to_mix = Matrix<T>(1, channels * channels);
     direction_sums.resize(count);
     constants.resize(channels);
-    to_score_sums.resize(channels);
+  }
+
+  // Zeros for a backward pass.
+  MixerTotals<T> totals() const {
+    return is_adaptive ? MixerTotals<T>(static_cast<int64_t>(pairs.size()), channels, width) : MixerTotals<T>();
   }
 
   // What all nodes share; call after the parameters have changed.
@@ -68,33 +92,26 @@ struct MixerParameters {
     }
   }
 
-  // Before the first block of a backward pass.
-  void begin_backward() {
+  // One Adam step on the parameters; `totals` are used up.
+  void update(const Adam<T>& adam, MixerTotals<T>& totals) {
     if (!is_adaptive) return;
-    to_directions.clear();
-    to_mix.clear();
-    for (T& total : to_score_sums) total = 0;
-  }
-
-  // One Adam step on the parameters.
-  void update(const Adam<T>& adam) {
-    if (!is_adaptive) return;
+    Matrix<T> to_gain, to_shift;
     if (has_norm) {
-      to_gain.clear();
-      to_shift.clear();
+      to_gain = Matrix<T>(channels, width);
+      to_shift = Matrix<T>(channels, width);
     }
     for (size_t p = 0; p < pairs.size() && has_norm; ++p) {
       const int k = pairs[p].channel;
-      const T total = to_score_sums[pairs[p].score];
+      const T total = totals.score_sums.row(0)[pairs[p].score];
       for (int64_t j = 0; j < width; ++j) {
-        const T to_u = to_directions.row(p)[j], v = vectors.value.row(p)[j];
+        const T to_u = totals.directions.row(p)[j], v = vectors.value.row(p)[j];
         to_gain.row(k)[j] += to_u * v;
         to_shift.row(k)[j] += v * total;
-        to_directions.row(p)[j] = to_u * gain.value.row(k)[j] + shift.value.row(k)[j] * total;
+        totals.directions.row(p)[j] = to_u * gain.value.row(k)[j] + shift.value.row(k)[j] * total;
       }
     }
-    adam.rows(vectors, 0, vectors.value.rows(), to_directions.data());
-    if (has_mix) adam.rows(mix, 0, 1, to_mix.data());
+    adam.rows(vectors, 0, vectors.value.rows(), totals.directions.data());
+    if (has_mix) adam.rows(mix, 0, 1, totals.mix.data());
     if (has_norm) {
       adam.rows(gain, 0, channels, to_gain.data());
       adam.rows(shift, 0, channels, to_shift.data());

@@ -19,19 +19,20 @@
 #include <vector>
 
 #include "mixer_parameters.h"
+#include "node_parts.h"
 
 namespace hp {
 
-constexpr int kBlock = 16;  // nodes of a block
 constexpr double kNormEpsilon = 1e-5;
 
+// One for each thread; what is learned is shared.
 template <class T>
 class Mixer {
  public:
-  MixerParameters<T> learned;
+  const MixerParameters<T>& learned;
 
-  explicit Mixer(const hp_layer& spec)
-      : learned(spec), channels_(spec.num_channels), width_(spec.width),
+  Mixer(const hp_layer& spec, const MixerParameters<T>& shared)
+      : learned(shared), channels_(spec.num_channels), width_(spec.width),
         stride_(padded<T>(spec.width)), is_adaptive_(spec.is_adaptive),
         temperature_(static_cast<T>(spec.temperature)),
         scale_(static_cast<T>(spec.is_adaptive ? spec.scale : 1.0)),
@@ -110,19 +111,21 @@ class Mixer {
 
   // Gates and alpha of a block, kept from the forward to the backward pass.
   bool can_keep() const { return !learned.has_norm; }
-  void keep(int64_t block, int64_t num_blocks) {
-    if (!is_adaptive_) return;
-    if (kept_.empty()) kept_ = Matrix<T>(2 * channels_ * num_blocks, kBlock);
-    const size_t size = static_cast<size_t>(channels_ * gates_.stride());
-    std::memcpy(kept_.row(2 * block * channels_), gates_.data(), size * sizeof(T));
-    std::memcpy(kept_.row((2 * block + 1) * channels_), alpha_.data(), size * sizeof(T));
-  }
-  void recall(int64_t block) {
+  int64_t num_kept_rows() const { return is_adaptive_ && can_keep() ? 2 * channels_ : 0; }  // of a block
+  void keep(int64_t block, Matrix<T>& kept) const {
     if (!is_adaptive_) return;
     const size_t size = static_cast<size_t>(channels_ * gates_.stride());
-    std::memcpy(gates_.data(), kept_.row(2 * block * channels_), size * sizeof(T));
-    std::memcpy(alpha_.data(), kept_.row((2 * block + 1) * channels_), size * sizeof(T));
+    std::memcpy(kept.row(2 * block * channels_), gates_.data(), size * sizeof(T));
+    std::memcpy(kept.row((2 * block + 1) * channels_), alpha_.data(), size * sizeof(T));
   }
+  void recall(int64_t block, const Matrix<T>& kept) {
+    if (!is_adaptive_) return;
+    const size_t size = static_cast<size_t>(channels_ * gates_.stride());
+    std::memcpy(gates_.data(), kept.row(2 * block * channels_), size * sizeof(T));
+    std::memcpy(alpha_.data(), kept.row((2 * block + 1) * channels_), size * sizeof(T));
+  }
+  // Where backward passes add up from now on.
+  void collect(MixerTotals<T>& totals) { totals_ = &totals; }
 
   // Where the gradient of a channel goes, and how: times `factor`, masked by h_k > 0.
   struct Target {
@@ -152,7 +155,7 @@ class Mixer {
           Vec<T> direction = {}, total = {};
           if (is_adaptive_) {
             direction = load(learned.directions.row(k) + j) * to.factor;
-            total = load(learned.to_directions.row(k) + j);
+            total = load(totals_->directions.row(k) + j);
           }
           for (int b = 0; b < count; ++b) {
             const Vec<T> h = load(channel(k, b) + j);
@@ -160,7 +163,7 @@ class Mixer {
             total += h * steps[b];
             store(to.first + b * to.step + j, to.is_masked ? where_positive<T>(h, g) : g);
           }
-          if (is_adaptive_) store(learned.to_directions.row(k) + j, total);
+          if (is_adaptive_) store(totals_->directions.row(k) + j, total);
         }
       }
     });
@@ -285,7 +288,7 @@ class Mixer {
             total += gates_.row(j)[b] * to_alpha_.row(k)[b];
             out[b] += weight * to_alpha_.row(k)[b];
           }
-          learned.to_mix.row(0)[j * channels_ + k] += total;
+          totals_->mix.row(0)[j * channels_ + k] += total;
         }
       } else {
         for (int b = 0; b < kBlock; ++b) out[b] = to_alpha_.row(j)[b];
@@ -295,7 +298,7 @@ class Mixer {
         out[b] *= gates_.row(j)[b] * (T(1) - gates_.row(j)[b]);
         total += out[b];
       }
-      learned.to_score_sums[j] += total;
+      totals_->score_sums.row(0)[j] += total;
     }
   }
 
@@ -303,7 +306,7 @@ class Mixer {
   void through_pair(const S& span, size_t p, int count) {
     const int k = learned.pairs[p].channel;
     const T* toward = learned.has_norm ? learned.flat.row(p) : learned.directions.row(p);
-    T* to_u = learned.to_directions.row(p);
+    T* to_u = totals_->directions.row(p);
     T steps[kBlock], offsets = 0;
     for (int b = 0; b < count; ++b) {
       steps[b] = to_scores_.row(learned.pairs[p].score)[b];
@@ -344,7 +347,7 @@ class Mixer {
   T temperature_, scale_;
   Matrix<T> values_, gradients_, mixture_;                                    // of one block
   std::vector<ChannelRows> rows_;
-  Matrix<T> kept_;
+  MixerTotals<T>* totals_ = nullptr;
   Matrix<T> gates_, alpha_, mean_, inverse_, to_alpha_, to_scores_, pull_, centred_;
 };
 

@@ -24,9 +24,9 @@ struct Residual {
     if (has_next) next = Matrix<T>(nodes, width);
   }
   // An evaluation (`features` given) or the training step after it, as in a layer.
-  void linear(const FeatureView<T>* features) {
+  void linear(Team& team, const FeatureView<T>* features) {
     if (features != nullptr)
-      feature_product<T>(*features, weight.value, signal, next);
+      feature_product<T>(team, *features, weight.value, signal, next);
     else if (!next.empty())
       std::swap(signal, next);
   }
@@ -36,34 +36,40 @@ struct Residual {
     if (!bias.empty()) x = x + load(bias.value.data() + column);
     return relu<T>(x);
   }
-  void update(const FeatureGradient<T>& features, int64_t num_features, const Adam<T>& adam) {
-    for (int64_t n = 0; n < signal.rows(); ++n)
-      for (int64_t j = 0; j < signal.stride(); j += kLanes<T>)
-        store(gradient.row(n) + j, where_positive<T>(at(n, j), load(gradient.row(n) + j)));
-    if (!bias.empty()) {
-      Matrix<T> total(1, signal.columns());
-      for (int64_t n = 0; n < signal.rows(); ++n)
+  void update(Team& team, const FeatureGradient<T>& features, int64_t num_features, const Adam<T>& adam) {
+    const NodeParts parts(signal.rows(), signal.rows());
+    team.for_rows(signal.rows(), [&](int64_t begin, int64_t end) {
+      for (int64_t n = begin; n < end; ++n)
         for (int64_t j = 0; j < signal.stride(); j += kLanes<T>)
-          store(total.data() + j, load(total.data() + j) + load(gradient.row(n) + j));
+          store(gradient.row(n) + j, where_positive<T>(at(n, j), load(gradient.row(n) + j)));
+    });
+    if (!bias.empty()) {
+      const Matrix<T> total = sum_of_parts<T>(
+          team, parts, 1, signal.columns(), [&](int64_t begin, int64_t end, Matrix<T>& sum) {
+            for (int64_t n = begin; n < end; ++n)
+              for (int64_t j = 0; j < signal.stride(); j += kLanes<T>)
+                store(sum.data() + j, load(sum.data() + j) + load(gradient.row(n) + j));
+          });
       adam.rows(bias, 0, 1, total.data());
     }
-    feature_update<T>(features, gradient, adam, num_features, weight);
+    feature_update<T>(team, parts, features, gradient, adam, num_features, weight);
   }
 };
 
 template <class T>
 class Network {
  public:
-  // `weights` of the nodes in the losses; nullptr: all 1.
+  // `weights` of the nodes in the losses; nullptr: all 1. The threads of the team share the work.
   Network(const Graph<T>& graph, const hp_model& model, int64_t classes, const int32_t* labels,
-          const T* weights, uint64_t seed)
-      : graph_(graph), model_(model), classes_(classes), labels_(labels), weights_(weights), seed_(seed) {
+          const T* weights, uint64_t seed, Team& team)
+      : graph_(graph), model_(model), classes_(classes), labels_(labels), weights_(weights), seed_(seed),
+        team_(team) {
     const int64_t nodes = graph.num_nodes;
     const bool drops_features = model.input_rate > 0;
     std::vector<int64_t> widths;
     for (int l = 0; l < model.num_layers; ++l) {
       const bool is_output = l + 1 == model.num_layers;
-      layers_.push_back(std::make_unique<Layer<T>>(graph, model.layers[l], model, widths, is_output));
+      layers_.push_back(std::make_unique<Layer<T>>(graph, model.layers[l], model, widths, is_output, team));
       if (is_output) break;
       widths.push_back(model.layers[l].width);
       states_.emplace_back(nodes, widths.back());
@@ -74,14 +80,19 @@ class Network {
                             drops_features);
     if (model.output_residual >= 0)
       output_ = Residual<T>(nodes, graph.num_features, classes, model.output_bias >= 0, drops_features);
-    widest_ = Matrix<T>(2, widths.empty() ? 1 : *std::max_element(widths.begin(), widths.end()));
+    const int64_t widest = widths.empty() ? 1 : *std::max_element(widths.begin(), widths.end());
+    for (int w = 0; w < team.size(); ++w) rows_.emplace_back(kNumRows, std::max(widest, classes));
     const int64_t entries = graph.features.indptr[nodes];
+    is_large_ = nodes >= HP_LARGE_GRAPH;
     // Few features and many nodes: their gradient stays in the cache, the nodes' would not.
-    is_by_row_ = nodes * kPanelColumns * sizeof(T) > kCache && graph.num_features * 4 < nodes;
-    if (drops_features) {
-      next_values_.resize(entries);
+    is_by_row_ = nodes * kPanelColumns * sizeof(T) > kCache && graph.num_features * 4 < nodes &&
+                 (!is_large_ || graph.num_features <= kMostSummed);
+    if (!drops_features) return;
+    next_values_.resize(entries);
+    if (is_large_)
+      column_values_.resize(is_by_row_ ? 0 : entries);
+    else
       selected_.reserve(is_by_row_ ? nodes : graph.num_features, entries);
-    }
   }
 
   // Forward without dropout, up to the signals of the output layer; also the products with the
@@ -89,7 +100,7 @@ class Network {
   void forward_evaluation(uint64_t next) {
     FeatureView<T> view{graph_.features, graph_.features.values};
     if (!next_values_.empty()) {
-      feature_mask(next).template apply<T>(view.entries.values, next_values_.size(), next_values_.data());
+      drop(feature_mask(next), view.entries.values, nullptr, next_values_);
       view.next_values = next_values_.data();
     }
     forward(&view, 0, false);
@@ -105,15 +116,16 @@ class Network {
   Score evaluate(const Rows& rows, int32_t* predictions) {
     Layer<T>& last = *layers_.back();
     last.begin_filter();
-    Score score;
-    for (int64_t begin = 0; begin < rows.count; begin += kBlock) {
-      const int count = static_cast<int>(std::min<int64_t>(kBlock, rows.count - begin));
-      last.filter_block(rows, begin, count, false);
-      last.load_block(rows, begin, count, false);
-      last.mixer.forward(count);
+    const NodeParts parts(rows.count, graph_.num_nodes);
+    std::vector<Score> scores(static_cast<size_t>(parts.count()));
+    for_blocks(parts, [&](int64_t begin, int count, int64_t part, int w) {
+      Score& score = scores[static_cast<size_t>(part)];
+      last.filter_block(rows, begin, count, false, w);
+      last.load_block(rows, begin, count, false, w);
+      last.mixer(w).forward(count);
       for (int b = 0; b < count; ++b) {
         const int64_t node = rows[begin + b];
-        T* logits = last.mixer.mixture(b);
+        T* logits = last.mixer(w).mixture(b);
         finish_logits(node, logits);
         const int32_t predicted = predicted_class<T>(logits, classes_);
         if (predictions) predictions[node] = predicted;
@@ -123,8 +135,10 @@ class Network {
         score.weight += weight;
         score.loss += cross_entropy<T>(logits, classes_, labels_[node], false) * weight;
       }
-    }
-    return score;
+    });
+    Score total;
+    for (const Score& score : scores) total.add(score);
+    return total;
   }
 
   // Keeps what the logits of all nodes need, after a forward; predictions of that moment.
@@ -154,8 +168,8 @@ class Network {
       layers_[l]->filter_backward();
       layers_[l]->linear_backward(features, states_, adam, to_states_, has_gradient);
     }
-    if (!hidden_.empty()) hidden_.update(features, graph_.num_features, adam);
-    if (!output_.empty()) output_.update(features, graph_.num_features, adam);
+    if (!hidden_.empty()) hidden_.update(team_, features, graph_.num_features, adam);
+    if (!output_.empty()) output_.update(team_, features, graph_.num_features, adam);
     return loss;
   }
 
@@ -185,13 +199,29 @@ class Network {
 
  private:
   static constexpr size_t kCache = 1536 * 1024;
+  static constexpr int64_t kMostSummed = 16 * 1024;  // features whose gradient every part of nodes may sum
+  enum { kFactor, kSecond, kBefore, kNumRows };      // rows that a thread has of its own
+
+  // work(first row, number of rows, part, worker) for the blocks of all parts.
+  template <class Work>
+  void for_blocks(const NodeParts& parts, Work&& work) {
+    team_.run(parts.count(), [&](int64_t part, int w) {
+      parts.for_blocks(part, [&](int64_t begin, int count) { work(begin, count, part, w); });
+    });
+  }
+  // Entries after dropout; number: entry -> index of the mask (nullptr: its own position).
+  void drop(const Mask& mask, const T* values, const uint32_t* number, std::vector<T>& out) {
+    team_.for_rows(static_cast<int64_t>(out.size()), [&](int64_t begin, int64_t end) {
+      mask.apply<T>(values, number, begin, end, out.data());
+    });
+  }
 
   void forward(const FeatureView<T>* view, uint64_t step, bool is_training) {
-    if (!hidden_.empty()) hidden_.linear(view);
-    if (!output_.empty()) output_.linear(view);
+    if (!hidden_.empty()) hidden_.linear(team_, view);
+    if (!output_.empty()) output_.linear(team_, view);
     for (int l = 0; l < model_.num_layers; ++l) {
       layers_[l]->linear(view, states_);
-      layers_[l]->mixer.learned.prepare();
+      layers_[l]->learned.prepare();
       if (l + 1 == model_.num_layers) break;
       hidden_forward(l, is_training, step);
     }
@@ -217,7 +247,6 @@ class Network {
     const Mask mask = state_mask(l, step), other = residual_mask(step);
     const bool drops = is_training && mask.is_active(), adds = adds_residual(l);
     const bool is_once = model_.residual == HP_RESIDUAL_ONCE;
-    T *factor = widest_.row(0), *second = widest_.row(1);
     const Rows all{nullptr, graph_.num_nodes};
     // Filtered rows are needed again by the backward pass; an evaluation is one only if the next
     // step will use it.
@@ -227,18 +256,17 @@ class Network {
     // One panel after the other: a panel of some thousand nodes stays in the second-level cache,
     // two of them would not. With a quotient rows are not gathered and blocks are better.
     const bool is_at_once = !graph_.op.has_quotient();
-    if (is_at_once) layer.filter_block(all, 0, all.count, true);
+    if (is_at_once) layer.filter_all();
     is_kept = is_kept || is_at_once;
-    for (int64_t begin = 0; begin < all.count; begin += kBlock) {
-      const int count = static_cast<int>(std::min<int64_t>(kBlock, all.count - begin));
-      if (!is_at_once) layer.filter_block(all, begin, count, is_kept);
-      layer.load_block(all, begin, count, is_kept);
-      layer.mixer.forward(count);
-      if (needs_shares && layer.mixer.can_keep())
-        layer.mixer.keep(begin / kBlock, (all.count + kBlock - 1) / kBlock);
+    for_blocks(NodeParts(all.count, all.count), [&](int64_t begin, int count, int64_t, int w) {
+      T *factor = rows_[w].row(kFactor), *second = rows_[w].row(kSecond);
+      if (!is_at_once) layer.filter_block(all, begin, count, is_kept, w);
+      layer.load_block(all, begin, count, is_kept, w);
+      layer.mixer(w).forward(count);
+      if (needs_shares) layer.keep(begin / kBlock, w);
       for (int b = 0; b < count; ++b) {
         const int64_t node = begin + b;
-        const T* mixture = layer.mixer.mixture(b);
+        const T* mixture = layer.mixer(w).mixture(b);
         T* state = states_[l].row(node);
         if (drops) mask.row<T>(static_cast<uint32_t>(node * width), static_cast<int>(width), factor);
         if (drops && adds && is_once)
@@ -254,7 +282,7 @@ class Network {
           store(state + j, x);
         }
       }
-    }
+    });
   }
 
   // Gradient of state l -> gradients of the channels of layer l.
@@ -265,19 +293,21 @@ class Network {
     const bool drops = mask.is_active(), adds = adds_residual(l);
     const bool is_once = model_.residual == HP_RESIDUAL_ONCE;
     const T scale = static_cast<T>(mask.scale());
-    T *factor = widest_.row(0), *second = widest_.row(1);
     const Rows all{nullptr, graph_.num_nodes};
-    layer.mixer.learned.begin_backward();
-    for (int64_t begin = 0; begin < all.count; begin += kBlock) {
-      const int count = static_cast<int>(std::min<int64_t>(kBlock, all.count - begin));
-      layer.load_block(all, begin, count, true);
-      if (adds || !layer.mixer.can_keep())
-        layer.mixer.forward(count);
+    const NodeParts parts(all.count, all.count);
+    layer.begin_backward(parts.count());
+    for_blocks(parts, [&](int64_t begin, int count, int64_t part, int w) {
+      Mixer<T>& mixer = layer.mixer(w);
+      T *factor = rows_[w].row(kFactor), *second = rows_[w].row(kSecond);
+      layer.begin_part(part, w);
+      layer.load_block(all, begin, count, true, w);
+      if (adds || !mixer.can_keep())
+        mixer.forward(count);
       else
-        layer.mixer.recall(begin / kBlock);  // the mixture itself is not needed
+        layer.recall(begin / kBlock, w);  // the mixture itself is not needed
       for (int b = 0; b < count; ++b) {
         const int64_t node = begin + b;
-        T* mixture = layer.mixer.mixture(b);
+        T* mixture = mixer.mixture(b);
         const T* gradient = to_states_[l].row(node);
         if (!adds) {  // a state is positive where the mixture is and the mask keeps it
           const T* state = states_[l].row(node);
@@ -297,8 +327,8 @@ class Network {
           store(mixture + j, where_positive<T>(load(mixture + j), kept));
         }
       }
-      layer.backward_block(all, begin, count);
-    }
+      layer.backward_block(all, begin, count, w);
+    });
   }
 
   void finish_logits(int64_t node, T* logits) const {
@@ -313,37 +343,43 @@ class Network {
   // Loss of the training rows and the gradients of the output layer's channels.
   double output_pass(const Rows& rows) {
     Layer<T>& last = *layers_.back();
+    const NodeParts parts(rows.count, graph_.num_nodes);
     last.begin_filter();
-    last.mixer.learned.begin_backward();
-    double weight = static_cast<double>(rows.count), loss = 0;
+    last.begin_backward(parts.count());
+    double weight = static_cast<double>(rows.count);
     if (weights_ != nullptr) {
       weight = 0;
       for (int64_t i = 0; i < rows.count; ++i) weight += weights_[rows[i]];
     }
     const T share = T(1) / static_cast<T>(weight);
-    Matrix<T> before(1, classes_);
-    for (int64_t begin = 0; begin < rows.count; begin += kBlock) {
-      const int count = static_cast<int>(std::min<int64_t>(kBlock, rows.count - begin));
-      last.filter_block(rows, begin, count, false);
-      last.load_block(rows, begin, count, false);
-      last.mixer.forward(count);
+    const int64_t stride = padded<T>(classes_);
+    std::vector<double> losses(static_cast<size_t>(parts.count()));
+    for_blocks(parts, [&](int64_t begin, int count, int64_t part, int w) {
+      Mixer<T>& mixer = last.mixer(w);
+      T* before = rows_[w].row(kBefore);
+      last.begin_part(part, w);
+      last.filter_block(rows, begin, count, false, w);
+      last.load_block(rows, begin, count, false, w);
+      mixer.forward(count);
       for (int b = 0; b < count; ++b) {
         const int64_t node = rows[begin + b];
-        T* logits = last.mixer.mixture(b);
-        std::memcpy(before.data(), logits, before.stride() * sizeof(T));
+        T* logits = mixer.mixture(b);
+        std::memcpy(before, logits, static_cast<size_t>(stride) * sizeof(T));
         finish_logits(node, logits);
-        const T part = weights_ == nullptr ? T(1) : weights_[node];
-        loss += cross_entropy<T>(logits, classes_, labels_[node], true) * part;
-        for (int64_t j = 0; j < before.stride(); j += kLanes<T>) {
-          Vec<T> g = load(logits + j) * (share * part);
+        const T own = weights_ == nullptr ? T(1) : weights_[node];
+        losses[static_cast<size_t>(part)] += cross_entropy<T>(logits, classes_, labels_[node], true) * own;
+        for (int64_t j = 0; j < stride; j += kLanes<T>) {
+          Vec<T> g = load(logits + j) * (share * own);
           if (!output_.empty()) store(output_.gradient.row(node) + j, g);
-          if (model_.output_relu) g = where_positive<T>(load(before.data() + j), g);
+          if (model_.output_relu) g = where_positive<T>(load(before + j), g);
           store(logits + j, g);
         }
       }
-      last.mixer.backward(count);
-      last.store_block(rows, begin, count);
-    }
+      mixer.backward(count);
+      last.store_block(rows, begin, count, w);
+    });
+    double loss = 0;
+    for (double each : losses) loss += each;
     return loss / weight;
   }
 
@@ -354,6 +390,11 @@ class Network {
     view.entries = x;
     const Mask mask = feature_mask(step);
     if (!mask.is_active()) return view;
+    if (is_large_) {  // with zeros for dropped entries: any thread may make them
+      if (!is_by_row_) drop(mask, x.values, graph_.features_order, column_values_);
+      view.entries.values = is_by_row_ ? next_values_.data() : column_values_.data();
+      return view;
+    }
     selected_.select(x.rows, x.indptr, x.indices, x.values,
                      is_by_row_ ? nullptr : graph_.features_order, mask);
     view.entries = {x.rows, selected_.indptr.data(), selected_.indices.data(), selected_.values.data()};
@@ -374,13 +415,14 @@ class Network {
   const int32_t* labels_;
   const T* weights_;
   uint64_t seed_;
+  Team& team_;
   std::vector<std::unique_ptr<Layer<T>>> layers_;
   std::vector<Matrix<T>> states_, to_states_;
   Residual<T> hidden_, output_;
-  Matrix<T> widest_;
-  std::vector<T> next_values_;
-  Selection<T> selected_;
-  bool is_by_row_;
+  std::vector<Matrix<T>> rows_;  // by worker
+  std::vector<T> next_values_, column_values_;  // X and its transpose after dropout
+  Selection<T> selected_;                       // the same, packed: on small graphs
+  bool is_by_row_, is_large_;
 };
 
 }  // namespace hp

@@ -17,7 +17,6 @@ struct Panel {
   Weight<T> weight;
   Matrix<T> signal, filtered, gradient, best;  // gradient, best: output layers only
   Matrix<T> next;                        // X W of the next training step, made by the evaluation
-  Matrix<T> block;                       // filtered rows of one block of nodes
   Matrix<T> sums;                        // of classes of nodes
   Matrix<T> hop_results[2];
   const Matrix<T>* source = nullptr;  // what the last hop multiplies

@@ -3,6 +3,7 @@
 #pragma once
 #include "adam.h"
 #include "simd.h"
+#include "team.h"
 
 namespace hp {
 
@@ -76,14 +77,15 @@ HP_INLINE Accumulator<T, Tile::vectors> gather(const Sparse<T>& matrix, int64_t 
   return total;
 }
 
-// The same for every row: use(row, sums), with or without values.
+// The same for a range of rows: use(row, sums), with or without values.
 template <class T, class Tile, bool Relu, class Use>
-HP_INLINE void gather_rows(const Sparse<T>& matrix, const T* dense, int64_t stride, Use&& use) {
+HP_INLINE void gather_rows(const Sparse<T>& matrix, int64_t begin, int64_t end, const T* dense,
+                           int64_t stride, Use&& use) {
   if (matrix.values != nullptr)
-    for (int64_t row = 0; row < matrix.rows; ++row)
+    for (int64_t row = begin; row < end; ++row)
       use(row, gather<T, Tile, Relu, true>(matrix, row, dense, stride));
   else
-    for (int64_t row = 0; row < matrix.rows; ++row)
+    for (int64_t row = begin; row < end; ++row)
       use(row, gather<T, Tile, Relu, false>(matrix, row, dense, stride));
 }
 
@@ -124,13 +126,13 @@ HP_INLINE Accumulator<T, NV> of_class(const Operator<T>& op, int64_t row, const 
   return total;
 }
 
-// use(row, row of operator * dense) for every row; `sums`: see sum_classes().
+// use(row, row of operator * dense) for a range of rows; `sums`: see sum_classes().
 template <class T, class Tile, bool Relu, class Use>
-HP_INLINE void aggregate_rows(const Operator<T>& op, const Matrix<T>& dense, const Matrix<T>& sums,
-                              int64_t column, Use&& use) {
+HP_INLINE void aggregate_rows(const Operator<T>& op, int64_t begin, int64_t end,
+                              const Matrix<T>& dense, const Matrix<T>& sums, int64_t column, Use&& use) {
   if (!op.has_quotient())
-    return gather_rows<T, Tile, Relu>(op.direct, dense.data() + column, dense.stride(), use);
-  for (int64_t row = 0; row < op.direct.rows; ++row)
+    return gather_rows<T, Tile, Relu>(op.direct, begin, end, dense.data() + column, dense.stride(), use);
+  for (int64_t row = begin; row < end; ++row)
     use(row, of_class<T, Tile::vectors, Relu>(op, row, dense, sums, column));
 }
 
@@ -150,35 +152,37 @@ struct Finish {
 
 // out = operator * dense (or the product with relu(dense)).
 template <class T, bool Relu = false>
-void multiply(const Operator<T>& op, const Matrix<T>& dense, const Matrix<T>& sums, Matrix<T>& out,
-              const Finish<T>& finish = {}) {
-  for_tiles<T>(dense.stride(), [&](auto tile, int64_t column) {
-    using Tile = decltype(tile);
-    constexpr int NV = Tile::vectors;
-    aggregate_rows<T, Tile, Relu>(
-        op, dense, sums, column,
-        [&](int64_t row, const Accumulator<T, NV>& total) HP_INLINE_LAMBDA {
-          for (int i = 0; i < NV; ++i) {
-            const int64_t at = column + i * kLanes<T>;
-            store(out.row(row) + at, finish(total.sum[i], at));
-          }
-        });
+void multiply(Team& team, const Operator<T>& op, const Matrix<T>& dense, const Matrix<T>& sums,
+              Matrix<T>& out, const Finish<T>& finish = {}) {
+  team.for_rows(op.direct.rows, [&](int64_t begin, int64_t end) {
+    for_tiles<T>(dense.stride(), [&](auto tile, int64_t column) {
+      using Tile = decltype(tile);
+      constexpr int NV = Tile::vectors;
+      aggregate_rows<T, Tile, Relu>(
+          op, begin, end, dense, sums, column,
+          [&](int64_t row, const Accumulator<T, NV>& total) HP_INLINE_LAMBDA {
+            for (int i = 0; i < NV; ++i) {
+              const int64_t at = column + i * kLanes<T>;
+              store(out.row(row) + at, finish(total.sum[i], at));
+            }
+          });
+    });
   });
 }
 template <class T, bool Relu = false>
-void multiply(const Sparse<T>& matrix, const Matrix<T>& dense, Matrix<T>& out,
+void multiply(Team& team, const Sparse<T>& matrix, const Matrix<T>& dense, Matrix<T>& out,
               const Finish<T>& finish = {}) {
-  multiply<T, Relu>(Operator<T>{matrix}, dense, Matrix<T>(), out, finish);
+  multiply<T, Relu>(team, Operator<T>{matrix}, dense, Matrix<T>(), out, finish);
 }
 
 // out = matrix * dense and second = the same with other values, from one reading of `dense`.
 template <class T>
-void multiply_both(const Sparse<T>& matrix, const T* other_values, const Matrix<T>& dense,
-                   Matrix<T>& out, Matrix<T>& second, const Finish<T>& finish) {
+void multiply_both(const Sparse<T>& matrix, int64_t begin, int64_t end, const T* other_values,
+                   const Matrix<T>& dense, Matrix<T>& out, Matrix<T>& second, const Finish<T>& finish) {
   for_tiles<T, 2>(dense.stride(), [&](auto tile, int64_t column) {
     using Tile = decltype(tile);
     constexpr int NV = Tile::vectors;
-    for (int64_t row = 0; row < matrix.rows; ++row) {
+    for (int64_t row = begin; row < end; ++row) {
       Vec<T> total[NV], other[NV];
       HP_UNROLL
       for (int i = 0; i < NV; ++i) total[i] = other[i] = Vec<T>{};
@@ -205,10 +209,11 @@ void multiply_both(const Sparse<T>& matrix, const T* other_values, const Matrix<
 
 // For each class, the sum over the nodes beside it.
 template <class T, bool Relu>
-void sum_classes(const Operator<T>& op, const Matrix<T>& dense, Matrix<T>& inner, Matrix<T>& sums) {
+void sum_classes(Team& team, const Operator<T>& op, const Matrix<T>& dense, Matrix<T>& inner,
+                 Matrix<T>& sums) {
   if (!op.has_quotient()) return;
-  multiply<T, Relu>(op.members, dense, inner);
-  multiply<T>(op.classes, inner, sums);
+  multiply<T, Relu>(team, op.members, dense, inner);
+  multiply<T>(team, op.classes, inner, sums);
 }
 
 // out = identity * own + aggregate * (operator * dense), with one coefficient for each column: the
@@ -251,33 +256,36 @@ void filter(const Operator<T>& op, const Matrix<T>& dense, const Matrix<T>& own,
 // One Adam step on a weight with gradient operator * dense, a row of it for a row of the weight;
 // the gradient is never stored.
 template <class T>
-void multiply_into_adam(const Operator<T>& op, const Matrix<T>& dense, const Matrix<T>& sums,
-                        const Adam<T>& adam, Weight<T>& weight) {
-  for_tiles<T>(dense.stride(), [&](auto tile, int64_t column) {
-    using Tile = decltype(tile);
-    constexpr int NV = Tile::vectors;
-    aggregate_rows<T, Tile, false>(
-        op, dense, sums, column,
-        [&](int64_t row, const Accumulator<T, NV>& total) HP_INLINE_LAMBDA {
-          weight.template prefetch<NV>(row + kRowsAhead, column);
-          T* w = weight.value.row(row) + column;
-          T* m = weight.first.row(row) + column;
-          T* v = weight.second.row(row) + column;
-          HP_UNROLL
-          for (int i = 0; i < NV; ++i)
-            adam.vector(w + i * kLanes<T>, m + i * kLanes<T>, v + i * kLanes<T>, total.sum[i]);
-        });
+void multiply_into_adam(Team& team, const Operator<T>& op, const Matrix<T>& dense,
+                        const Matrix<T>& sums, const Adam<T>& adam, Weight<T>& weight) {
+  team.for_rows(op.direct.rows, [&](int64_t begin, int64_t end) {
+    for_tiles<T>(dense.stride(), [&](auto tile, int64_t column) {
+      using Tile = decltype(tile);
+      constexpr int NV = Tile::vectors;
+      aggregate_rows<T, Tile, false>(
+          op, begin, end, dense, sums, column,
+          [&](int64_t row, const Accumulator<T, NV>& total) HP_INLINE_LAMBDA {
+            weight.template prefetch<NV>(row + kRowsAhead, column);
+            T* w = weight.value.row(row) + column;
+            T* m = weight.first.row(row) + column;
+            T* v = weight.second.row(row) + column;
+            HP_UNROLL
+            for (int i = 0; i < NV; ++i)
+              adam.vector(w + i * kLanes<T>, m + i * kLanes<T>, v + i * kLanes<T>, total.sum[i]);
+          });
+    });
   });
 }
 
-// out += transpose(matrix) * dense in the order of the rows of `matrix`: for few columns and many
-// rows, where `out` stays in the cache and `dense` would not.
+// out += transpose(matrix) * dense in the order of the rows begin .. end of `matrix`: for few columns
+// and many rows, where `out` stays in the cache and `dense` would not.
 template <class T>
-void scatter_add(const Sparse<T>& matrix, const Matrix<T>& dense, Matrix<T>& out) {
+void scatter_add(const Sparse<T>& matrix, int64_t begin, int64_t end, const Matrix<T>& dense,
+                 Matrix<T>& out) {
   for_tiles<T>(dense.stride(), [&](auto tile, int64_t column) {
     using Tile = decltype(tile);
     constexpr int NV = Tile::vectors;
-    for (int64_t row = 0; row < matrix.rows; ++row) {
+    for (int64_t row = begin; row < end; ++row) {
       Vec<T> x[NV];
       for (int i = 0; i < NV; ++i) x[i] = load(dense.row(row) + column + i * kLanes<T>);
       for (int64_t e = matrix.indptr[row]; e < matrix.indptr[row + 1]; ++e) {

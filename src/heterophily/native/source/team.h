@@ -1,11 +1,13 @@
 // Threads that share the rows of one network.
 #pragma once
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace hp {
@@ -52,6 +54,21 @@ class Team {
     std::unique_lock<std::mutex> lock(mutex_);
     ends_.wait(lock, [this] { return busy_ == 0; });
     if (error_ != nullptr) std::rethrow_exception(std::exchange(error_, nullptr));
+  }
+
+  // work(begin, end) for ranges that cover the rows 0 .. rows - 1, which need nothing of each other.
+  // A worker alone takes them in one range.
+  template <class Work>
+  void for_rows(int64_t rows, Work&& work) {
+    constexpr int64_t kRangesEach = 64, kStep = 48;  // kStep: a multiple of the tiles of dense products
+    if (threads_.empty()) {
+      if (rows > 0) work(int64_t{0}, rows);
+      return;
+    }
+    const int64_t wanted = rows / (kRangesEach * size()) + 1;
+    const int64_t each = (wanted + kStep - 1) / kStep * kStep;
+    run((rows + each - 1) / each,
+        [&](int64_t piece, int) { work(piece * each, std::min(rows, (piece + 1) * each)); });
   }
 
  private:

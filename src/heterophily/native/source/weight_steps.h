@@ -27,7 +27,7 @@ class FeaturesStep final : public Step<T> {
     entries_ = graph_.features;
     mask_ = step > 0 ? Mask(seed_, step, static_cast<uint64_t>(this->spec.site), this->spec.first) : Mask();
     if (!mask_.is_active()) return;
-    mask_.apply<T>(graph_.features.values, static_cast<int64_t>(values_.size()), values_.data());
+    mask_.apply<T>(graph_.features.values, nullptr, 0, static_cast<int64_t>(values_.size()), values_.data());
     entries_.values = values_.data();
   }
   bool is_heavy() const override { return true; }
@@ -114,6 +114,46 @@ class FeaturesStep final : public Step<T> {
   bool is_by_row_;
 };
 
+// A W_A: every node has a row of the weight.
+template <class T>
+class StructureStep final : public Step<T> {
+ public:
+  StructureStep(const hp_step& spec, const Graph<T>& graph)
+      : Step<T>(spec), graph_(graph), weight_(graph.num_nodes, spec.width), gradient_(graph.num_nodes, spec.width) {}
+  bool is_heavy() const override { return true; }
+
+  void forward(const Rows& nodes, const View<const T>*, const View<T>& out, const View<T>&,
+               int) override {
+    const Sparse<T>& matrix = graph_.structure.direct;
+    const T* w = weight_.value.data();
+    for_tiles<T>(this->stride, [&](auto tile, int64_t column) {
+      using Tile = decltype(tile);
+      for (int64_t row = 0; row < out.rows; ++row) {
+        const auto total = matrix.values != nullptr
+                               ? gather<T, Tile, false, true>(matrix, nodes[row], w + column, this->stride)
+                               : gather<T, Tile, false, false>(matrix, nodes[row], w + column, this->stride);
+        for (int i = 0; i < Tile::vectors; ++i)
+          store(out.row(row) + column + i * kLanes<T>, total.sum[i]);
+      }
+    });
+  }
+  void backward(const Rows& nodes, const Backward<T>& given) override {
+    for (int64_t row = 0; row < given.to_out.rows; ++row)
+      std::memcpy(gradient_.row(nodes[row]), given.to_out.row(row), static_cast<size_t>(this->stride) * sizeof(T));
+  }
+  void update(const Adam<T>& adam, const T*, Team& team) override {
+    multiply_into_adam<T>(team, Operator<T>{graph_.structure_t.direct}, gradient_, Matrix<T>(), adam, weight_);
+  }
+  void exchange(const typename Step<T>::Copy& copy) override {
+    exchange_weight<T>(weight_, this->spec.weight, copy);
+  }
+
+ private:
+  const Graph<T>& graph_;
+  Weight<T> weight_;
+  Matrix<T> gradient_;
+};
+
 // x W + b.
 template <class T>
 class LinearStep final : public Step<T> {
@@ -159,24 +199,14 @@ class LinearStep final : public Step<T> {
 template <class T>
 class MixStep final : public Step<T> {
  public:
-  MixStep(const hp_step& spec, int workers) : Step<T>(spec) {
-    for (int i = 0; i < workers; ++i) mixers_.push_back(std::make_unique<Mixer<T>>(*spec.mixer));
-  }
-  bool needs_inputs() const override { return true; }
-  void begin(uint64_t) override {
-    MixerParameters<T>& first = mixers_[0]->learned;
-    if (!first.is_adaptive) return;
-    for (auto& mixer : mixers_) {
-      MixerParameters<T>& learned = mixer->learned;
-      if (&learned != &first) {
-        learned.vectors.value.assign(first.vectors.value);
-        if (learned.has_mix) learned.mix.value.assign(first.mix.value);
-        if (learned.has_norm) learned.gain.value.assign(first.gain.value);
-        if (learned.has_norm) learned.shift.value.assign(first.shift.value);
-      }
-      learned.prepare();
+  MixStep(const hp_step& spec, int workers) : Step<T>(spec), learned_(*spec.mixer) {
+    for (int i = 0; i < workers; ++i) {
+      mixers_.push_back(std::make_unique<Mixer<T>>(*spec.mixer, learned_));
+      totals_.push_back(learned_.totals());
     }
   }
+  bool needs_inputs() const override { return true; }
+  void begin(uint64_t) override { learned_.prepare(); }
   void forward(const Rows&, const View<const T>* in, const View<T>& out, const View<T>&,
                int worker) override {
     Mixer<T>& mixer = *mixers_[worker];
@@ -188,8 +218,9 @@ class MixStep final : public Step<T> {
   }
   void backward(const Rows&, const Backward<T>& given) override {
     Mixer<T>& mixer = *mixers_[given.worker];
-    MixerParameters<T>& learned = mixer.learned;
-    learned.begin_backward();
+    MixerTotals<T>& totals = totals_[given.worker];
+    totals.clear();
+    mixer.collect(totals);
     for (int64_t begin = 0; begin < given.to_out.rows; begin += kBlock) {
       const int count = show(mixer, given.in, begin, given.to_out.rows);
       for (int b = 0; b < count; ++b)
@@ -201,26 +232,23 @@ class MixStep final : public Step<T> {
             given.to_in[k].give(begin + b, j, load(mixer.gradient(k, b) + j));
     }
     T* total = given.totals;
-    for_totals(learned, [&](const T* part, int64_t count) {
+    totals.each([&](const T* part, int64_t count) {
       for (int64_t i = 0; i < count; ++i) *total++ += part[i];
     });
   }
   int64_t num_totals() const override {
     int64_t size = 0;
-    for_totals(mixers_[0]->learned, [&](const T*, int64_t count) { size += count; });
-    return padded<T>(size);
+    learned_.totals().each([&](const T*, int64_t count) { size += count; });
+    return size;
   }
   void update(const Adam<T>& adam, const T* totals, Team&) override {
-    MixerParameters<T>& learned = mixers_[0]->learned;
-    for_totals(learned, [&](T* part, int64_t count) {
+    totals_[0].each([&](T* part, int64_t count) {
       std::copy(totals, totals + count, part);
       totals += count;
     });
-    learned.update(adam);
+    learned_.update(adam, totals_[0]);
   }
-  void exchange(const typename Step<T>::Copy& copy) override {
-    mixers_[0]->learned.exchange(*this->spec.mixer, copy);
-  }
+  void exchange(const typename Step<T>::Copy& copy) override { learned_.exchange(*this->spec.mixer, copy); }
 
  private:
   // Channels of up to 16 rows to the mixer, and their mixture.
@@ -230,14 +258,10 @@ class MixStep final : public Step<T> {
     mixer.forward(count);
     return count;
   }
-  template <class Learned, class Use>
-  static void for_totals(Learned& learned, Use&& use) {
-    if (!learned.is_adaptive) return;
-    use(learned.to_directions.data(), static_cast<int64_t>(learned.to_directions.size()));
-    use(learned.to_mix.data(), static_cast<int64_t>(learned.to_mix.size()));
-    use(learned.to_score_sums.data(), static_cast<int64_t>(learned.to_score_sums.size()));
-  }
-  std::vector<std::unique_ptr<Mixer<T>>> mixers_;
+
+  MixerParameters<T> learned_;
+  std::vector<std::unique_ptr<Mixer<T>>> mixers_;  // these and the totals: one for each worker
+  std::vector<MixerTotals<T>> totals_;
 };
 
 }  // namespace hp

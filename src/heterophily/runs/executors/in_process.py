@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 class InProcess:
     """Everything here: no process is started.
 
-    Several ``threads`` are of use to the native engine, which trains outside of Python; runs of
-    torch wait for each other.
+    Several ``threads`` are of use to the native engine, which trains outside of Python: they take a
+    run each, or share one if there are fewer runs. Runs of torch wait for each other.
     """
 
     threads: int = 1
@@ -37,7 +37,7 @@ class InProcess:
         try:
             if self.threads == 1 or len(runs) == 1:
                 for run in runs:
-                    execution.note(job(run))
+                    execution.note(job(run, self.threads))
                     tick()
             else:
                 self._on_threads(job, runs, tick, execution)
@@ -50,7 +50,8 @@ class InProcess:
     def _on_threads(self, job: Job, runs: Sequence[Run], tick: Tick, execution: Execution) -> None:
         count = min(self.threads, len(runs))
         with ThreadPoolExecutor(count, thread_name_prefix="heterophily-run") as pool:
-            waiting: set[Future[Reply]] = {pool.submit(job, run) for run in runs}
+            each = self.threads // count
+            waiting: set[Future[Reply]] = {pool.submit(job, run, each) for run in runs}
             try:
                 while waiting:
                     done, waiting = wait(waiting, return_when=FIRST_COMPLETED)

@@ -144,21 +144,19 @@ def convert_tables(
     is_new = not workspace.target.exists()
     if is_new:
         _need_space(edge_table, node_file, node_names, workspace.target, dtype)
-    with _cleared_if_useless(workspace, is_new):
-        workspace.open(plan)
-        with workspace.locked():
-            return _Conversion(
-                edge_table,
-                node_file,
-                node_names,
-                workspace,
-                _kept_budget(workspace, budget or Budget.of(bytes_, workers)),
-                bytes_,
-                workers,
-                is_directed,
-                tell or (lambda *_: None),
-                {"weight": chosen.weight} if chosen.weight else {},
-            ).run(dtype, columns or {}, labels_are_classes)
+    with workspace.opened(plan), _cleared_if_useless(workspace, is_new):
+        return _Conversion(
+            edge_table,
+            node_file,
+            node_names,
+            workspace,
+            _kept_budget(workspace, budget or Budget.of(bytes_, workers)),
+            bytes_,
+            workers,
+            is_directed,
+            tell or (lambda *_: None),
+            {"weight": chosen.weight} if chosen.weight else {},
+        ).run(dtype, columns or {}, labels_are_classes)
 
 
 @contextlib.contextmanager

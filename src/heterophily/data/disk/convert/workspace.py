@@ -30,10 +30,10 @@ class Workspace:
         self.target = target
         self.folder = target / WORK
 
-    def open(self, plan: Mapping[str, Any]) -> bool:
-        """Make or reopen the folder; whether a former conversion of the same input goes on."""
-        if (self.target / MANIFEST).exists():
-            raise InputError(f"{self.target} exists; choose another name or remove it")
+    @contextlib.contextmanager
+    def opened(self, plan: Mapping[str, Any]) -> Iterator[None]:
+        """Make or reopen the folder, and keep other processes away from it in the block."""
+        self._refuse_finished()
         if self.target.exists() and not self.folder.is_dir():
             raise InputError(
                 f"{self.target} exists and is not an unfinished conversion; choose another name "
@@ -43,6 +43,18 @@ class Workspace:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise InputError(f"cannot write {self.target}: {error.strerror}") from None
+        with self._locked():
+            if (self.target / MANIFEST).exists():  # another process has just finished it
+                self.remove()
+                self._refuse_finished()
+            self._begin(plan)
+            yield
+
+    def _refuse_finished(self) -> None:
+        if (self.target / MANIFEST).exists():
+            raise InputError(f"{self.target} exists; choose another name or remove it")
+
+    def _begin(self, plan: Mapping[str, Any]) -> None:
         sync_folder(self.target)
         before = self.done("plan")
         if before is not None and before["input"] != plan:
@@ -58,22 +70,21 @@ class Workspace:
             for file in self.folder.glob("task-*"):
                 file.unlink()
             self.note("plan", {"input": dict(plan), "boot": boot})
-        return before is not None
 
     @contextlib.contextmanager
-    def locked(self) -> Iterator[None]:
-        """Keep other processes away from the folder."""
+    def _locked(self) -> Iterator[None]:
         try:
             import fcntl
         except ImportError:  # not POSIX
             yield
             return
-        self.folder.mkdir(parents=True, exist_ok=True)
         with open(self.folder / "lock", "wb") as handle:
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
-                raise InputError(f"another process is writing {self.target}") from None
+                raise InputError(
+                    f"another command is writing {self.target}; wait for it, or choose another name"
+                ) from None
             yield
 
     def done(self, step: str) -> Any:
