@@ -116,7 +116,8 @@ def sampled_layers(spec: ModelSpec) -> int | None:
         return int(options.depth) if is_plain else None
     if spec.network is ResidualNetwork and options.norm != "batch":
         plain = ("gcn", "sage", "acm", "acmii")
-        return int(options.depth) if options.convolution in plain else None
+        is_plain = options.convolution in plain and "structure" not in options.layer_channels
+        return int(options.depth) if is_plain else None
     return None
 
 
