@@ -37,7 +37,7 @@ OPTIONS: list[tuple[str, dict[str, Any]]] = [
     ("res-acm", {"normalization": "symmetric", "input_dropout": 0.5}),
     ("res-acm+", {"depth": 1, "use_layer_norm": False}),
     ("res-acm+", {"norm": "batch", "jk": "cat", "hidden": 17}),
-    ("res-acm", {"use_layer_norm": True, "jk": "max"}),
+    ("res-acm+", {"with_structure": False, "jk": "max"}),
 ]
 
 

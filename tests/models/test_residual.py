@@ -42,12 +42,12 @@ def mixed(d: Dense, state, name, *, is_second):
         f @ torch.relu(state @ w) if is_second else torch.relu(f @ state @ w)
         for f, w in zip(filters, weight, strict=True)
     ]
-    if d.options.with_structure:
+    if "structure" in d.options.layer_channels:
         channels.append(torch.relu(d.a @ d.p[f"{name}.layer.structure_weight"]))
     mixer = f"{name}.layer.mixer"
     vectors, mix = d.p[f"{mixer}.vectors"], d.p[f"{mixer}.mix_weight"]
     seen = channels
-    if d.options.use_layer_norm:
+    if f"{mixer}.norm_gain" in d.p:
         width, gains, shifts = (
             state.shape[1:],
             d.p[f"{mixer}.norm_gain"],
@@ -143,13 +143,16 @@ def test_other_norms_train(norm):
         ({"jk": "sum"}, "jk='sum'"),
         ({"depth": 0}, "depth=0"),
         ({"epsilon": 2.0}, "epsilon=2.0"),
-        ({"with_structure": True}, "with_structure=True: the convolution 'gat' has no use"),
-        ({"use_layer_norm": True}, "use_layer_norm=True: the convolution 'gat' has no use"),
     ],
 )
 def test_bad_options_are_refused(options, message):
     with pytest.raises(InputError, match=message):
         MODELS["res-gat"].with_options(**options)
+
+
+def test_plus_is_of_acm_alone():
+    with pytest.raises(InputError, match="convolution='gcn'"):
+        MODELS["res-acm+"].with_options(convolution="gcn")
 
 
 def test_heads_must_divide_the_hidden_columns():

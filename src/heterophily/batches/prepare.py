@@ -114,9 +114,10 @@ def sampled_layers(spec: ModelSpec) -> int | None:
         channels = [c for layer in network.backbone.layers for c in layer.channels]  # type: ignore[union-attr]
         is_plain = all(c.source == "features" and c.hops == 1 for c in channels)
         return int(options.depth) if is_plain else None
-    if spec.network is ResidualNetwork and options.norm != "batch" and not options.with_structure:
+    if spec.network is ResidualNetwork and options.norm != "batch":
         plain = ("gcn", "sage", "acm", "acmii")
-        return int(options.depth) if options.convolution in plain else None
+        is_plain = options.convolution in plain and "structure" not in options.layer_channels
+        return int(options.depth) if is_plain else None
     return None
 
 

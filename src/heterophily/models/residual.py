@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
-from heterophily.errors import InputError
 from heterophily.layers.convolution import ConvolutionOptions
 from heterophily.layers.convolutions import (
     CONVOLUTIONS,
@@ -38,7 +37,7 @@ class ResidualOptions(BaselineOptions):
     jk
         What the output sees: the ``"last"`` block, the largest value over the blocks (``"max"``),
         or all of them (``"cat"``).
-    heads, attention_dropout, epsilon, with_structure, use_layer_norm
+    heads, attention_dropout, epsilon
         See :class:`~heterophily.layers.convolution.ConvolutionOptions`.
     """
 
@@ -53,8 +52,6 @@ class ResidualOptions(BaselineOptions):
     heads: int = 4
     attention_dropout: float = 0.0
     epsilon: float = 0.3
-    with_structure: bool = False
-    use_layer_norm: bool = False
 
     def __post_init__(self) -> None:
         """Check every value once."""
@@ -66,18 +63,53 @@ class ResidualOptions(BaselineOptions):
         check_choice("jk", self.jk, tuple(JUMPS))
         check_rate(self.attention_dropout, name="attention_dropout")
         check_share("epsilon", self.epsilon)
-        for name in ("with_structure", "use_layer_norm"):
-            if getattr(self, name) and self.convolution not in WITH_PLUS:
-                raise InputError(
-                    f"{name}=True: the convolution {self.convolution!r} has no use for it; "
-                    f"{' and '.join(WITH_PLUS)} have"
-                )
 
     @property
     def layer_channels(self) -> tuple[str, ...]:
         """The channels that each block mixes; none without ACM."""
-        plus = ("structure",) if self.with_structure else ()
-        return (*MIXED_CHANNELS.get(self.convolution, ()), *plus)
+        return MIXED_CHANNELS.get(self.convolution, ())
+
+    def of_convolution(self, num_nodes: int) -> ConvolutionOptions:
+        """Return what the convolution of a block is told."""
+        return ConvolutionOptions(
+            heads=self.heads, attention_dropout=self.attention_dropout, epsilon=self.epsilon
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlusOptions(ResidualOptions):
+    """A residual stack of ACM with what ACM-GCN+ adds.
+
+    Parameters
+    ----------
+    with_structure
+        Whether each block mixes a fourth channel ``ReLU(A W_A)``.
+    use_layer_norm
+        Whether the channels pass a layer norm on the way to their scores.
+    """
+
+    convolution: str = "acm"
+    with_structure: bool = True
+    use_layer_norm: bool = True
+
+    def __post_init__(self) -> None:
+        """Check every value once."""
+        super().__post_init__()
+        check_choice("convolution", self.convolution, WITH_PLUS)
+
+    @property
+    def layer_channels(self) -> tuple[str, ...]:
+        """The channels that each block mixes."""
+        return (*super().layer_channels, *(["structure"] if self.with_structure else ()))
+
+    def of_convolution(self, num_nodes: int) -> ConvolutionOptions:
+        """Return what the convolution of a block is told."""
+        return replace(
+            super().of_convolution(num_nodes),
+            with_structure=self.with_structure,
+            num_nodes=num_nodes,
+            use_layer_norm=self.use_layer_norm,
+        )
 
 
 class ResidualNetwork(NodeClassifier):
@@ -96,14 +128,7 @@ class ResidualNetwork(NodeClassifier):
     ) -> None:
         super().__init__()
         hidden, norm = options.hidden, NORMS[options.norm]
-        told = ConvolutionOptions(
-            heads=options.heads,
-            attention_dropout=options.attention_dropout,
-            epsilon=options.epsilon,
-            with_structure=options.with_structure,
-            num_nodes=num_nodes,
-            use_layer_norm=options.use_layer_norm,
-        )
+        told = options.of_convolution(num_nodes)
 
         def make_block() -> ResidualBlock:
             convolution = make_convolution(options.convolution, hidden, told)
