@@ -133,7 +133,7 @@ def has_exact_first_layer(spec: ModelSpec) -> bool:
     if spec.network is not StackNetwork or int(spec.options.depth) < 2:
         return False
     network: Any = spec.build(num_nodes=2, num_features=2, num_classes=2)
-    return network.backbone.first_channels == ("own", "low-1")
+    return bool(network.backbone.first_channels == ("own", "low-1"))
 
 
 def sampled_batches(
