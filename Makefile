@@ -11,7 +11,7 @@ ifneq ($(wildcard $(BESIDE)/texas.npz),)
 export HETEROPHILY_DATA ?= $(BESIDE)
 endif
 
-.PHONY: help setup setup-locked lock audit sbom lowest demo test test-fast lint types unit docs notebooks release sanitize cross fuzz clean
+.PHONY: help setup setup-locked lock audit sbom lowest bare demo test test-fast lint types unit docs notebooks release sanitize cross fuzz clean
 
 help:
 	@echo "make demo   set up .venv and diagnose embedded graphs"
@@ -23,6 +23,7 @@ help:
 	@echo "make audit  look up known vulnerabilities of the installed packages"
 	@echo "make sbom   write sbom.json: every installed package with its version and licence"
 	@echo "make lowest run the tests with the oldest supported versions, in .venv-lowest"
+	@echo "make bare   run the tests without any extra, in .venv-bare"
 	@echo "make setup-locked  like setup, but every package is checked against requirements.lock"
 	@echo "make docs   build the documentation site in site/"
 	@echo "make notebooks  run docs/notebooks and store what they print"
@@ -91,6 +92,7 @@ fuzz: $(READY)
 TEST_TOOLS   = httpx hypothesis pandas pytest pytest-xdist
 LOWEST_TORCH ?= 2.6
 LOWEST_TESTS ?= tests/data tests/metrics tests/layers tests/evaluation tests/models
+BARE_TESTS   ?= $(LOWEST_TESTS) tests/cli tests/diagnosis tests/prediction tests/report tests/runs
 
 # A lock file with the sha256 of every file: made by `make lock`, used by `make setup-locked`.
 lock:
@@ -115,11 +117,23 @@ audit: $(READY)
 sbom: $(READY)
 	$(BIN)/python benchmarks/tools/sbom.py --out sbom.json
 
-lowest:
+lowest: .venv-lowest/.ready
+	.venv-lowest/bin/python -m pytest -n 2 $(LOWEST_TESTS)
+
+.venv-lowest/.ready: pyproject.toml setup.py
 	$(PYTHON) -m venv .venv-lowest
 	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check \
 	  -c $$($(PYTHON) benchmarks/tools/lowest.py --torch $(LOWEST_TORCH) --out .venv-lowest/lowest.txt) -e '.[data,pyg,scale,tune,web]' $(TEST_TOOLS)
-	.venv-lowest/bin/python -m pytest -n 2 $(LOWEST_TESTS)
+	@touch $@
+
+# As a user installs it: no extra, and tests that need one are skipped.
+bare: .venv-bare/.ready
+	HETEROPHILY_EXTRAS=none .venv-bare/bin/python -m pytest -n 2 -m 'not slow' $(BARE_TESTS)
+
+.venv-bare/.ready: pyproject.toml setup.py
+	$(PYTHON) -m venv .venv-bare
+	.venv-bare/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e . hypothesis pytest pytest-xdist
+	@touch $@
 
 clean:
-	rm -rf $(VENV) .venv-lowest .venv-tools fuzz-failures .mypy_cache .ruff_cache .pytest_cache .hypothesis site
+	rm -rf $(VENV) .venv-bare .venv-lowest .venv-tools fuzz-failures .mypy_cache .ruff_cache .pytest_cache .hypothesis site

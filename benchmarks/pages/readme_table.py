@@ -104,7 +104,8 @@ def summary(study: Record) -> str:
         f"and datasets: {facts['complete']} of {facts['cells']} cells are run; of them "
         f"{facts['within_one_std']} lie within one published standard deviation and "
         f"{facts['within_two_std']} within two; mean difference "
-        f"{100 * facts['mean_difference']:+.2f} points."
+        f"{100 * facts['mean_difference']:+.2f} points "
+        "([why](docs/fidelity.md#why-our-numbers-are-lower))."
     )
 
 

@@ -51,6 +51,9 @@ AUTO = "auto"
 ALONE = ("trees", "trees-labels", "acm-gcn+", "linkx", "res-sage", "acm-gcn")
 """One of each kind; ``--families all`` runs every family alone."""
 
+COLOURS = ("#d62728", "#8c8c8c", "#1f77b4", "#2ca02c", "#ff7f0e", "#9467bd", "#17becf")
+"""Of auto and of the families alone, in a picture."""
+
 MARKS = {
     "tolokers": 0.845, "minesweeper": 0.94, "squirrel-filtered": 0.415, "chameleon-filtered": 0.42,
 }  # fmt: skip
@@ -237,25 +240,34 @@ def plot(file: Path, budget: float = BUDGET, folder: Path | None = None) -> None
 
     found = {name: known for name, known in records(budget, folder).items() if AUTO in known}
     names = [name for name in GRAPHS if name in found]
+    shown = [AUTO, *ALONE]
+    colours = dict(zip(shown, COLOURS, strict=True))
     columns = min(5, len(names))
     lines = math.ceil(len(names) / columns)
-    size = (max(6.0, 3 * columns), 1.0 + 2.3 * lines)
+    size = (max(6.0, 2.8 * columns), 1.4 + 2.1 * lines)
     figure, axes = plt.subplots(lines, columns, figsize=size, squeeze=False)
     for place, name in zip(np.ravel(axes), names, strict=False):
-        for contestant, record in sorted(found[name].items()):
-            curve = np.array(record["curve"])
+        for contestant in reversed(shown):  # auto last, on top
+            curve = np.array(found[name].get(contestant, {"curve": []})["curve"])
             if curve.size:
-                style = {"color": "C3", "lw": 2, "zorder": 3} if contestant == AUTO else {
-                    "color": "0.65", "lw": 0.9}  # fmt: skip
-                place.step(curve[:, 0], np.maximum.accumulate(curve[:, 1]), where="post", **style)
-        place.set_title(name, fontsize=9)
+                best = 100 * np.maximum.accumulate(curve[:, 1])
+                style = {"color": colours[contestant], "lw": 2.4 if contestant == AUTO else 1.3}
+                end = max(budget, curve[-1, 0])
+                place.step([*curve[:, 0], end], [*best, best[-1]], where="post", **style)
+                place.plot(curve[0, 0], best[0], "o", ms=3, color=style["color"])
+        score = found[name][AUTO]["score"]
+        place.set_title(name if score == "accuracy" else f"{name} ({score})", fontsize=9)
         place.tick_params(labelsize=7)
+        place.set_xlim(left=0)
     for place in np.ravel(axes)[len(names) :]:
         place.axis("off")
-    figure.suptitle("Best validation score so far: auto (red), a family alone (grey)", fontsize=10)
-    figure.supxlabel("CPU seconds", fontsize=9)
-    figure.tight_layout()
-    figure.savefig(file)
+    marks = [plt.Line2D([], [], color=colours[each], lw=2.4) for each in shown]
+    labels = [AUTO, *(f"{each} alone" for each in ALONE)]
+    figure.legend(marks, labels, loc="upper center", ncols=len(shown), fontsize=9, frameon=False)
+    figure.supxlabel("CPU seconds (a dot: the first training is finished)", fontsize=9)
+    figure.supylabel("best validation score so far, percent", fontsize=9)
+    figure.tight_layout(rect=(0.01, 0, 1, 1 - 0.45 / size[1]))
+    figure.savefig(file, dpi=80)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -26,7 +26,7 @@ SMALL = "--datasets cornell,texas,wisconsin"
 SPACE = f"--protocol validated --space {STUDIES}/small-space.toml"
 PROGRAMS = "--protocol validated --space programs"
 SLOW = "geom-gcn,wrgat,diag-nsd,o(d)-nsd,gen-nsd"
-BASELINES = "gat,appnp,gprgnn,bernnet,graphsage,geom-gcn"
+BASELINES = "gprgnn,bernnet,geom-gcn"
 PAGES = {
     "sota": "sota",
     "fixed-splits": "fixed-splits",
@@ -35,7 +35,10 @@ PAGES = {
     "mix-scale": f"{STUDIES}/mix-scale.toml {SPACE}",
     "sota-validated": f"sota {PROGRAMS} --models {BASELINES}",
     "fixed-splits-validated": f"fixed-splits {PROGRAMS} --models {SLOW}",
-    "sota-mlp": f"sota {SPACE} --models mlp-2",
+    "sota-own": f"sota {SPACE} {SMALL} --models mlp-2,gat,graphsage,fagcn",
+    "sota-short": f"sota --protocol validated --space {STUDIES}/four-settings.toml "
+    "--models mlp-2,gat,graphsage --datasets cora,citeseer,film,chameleon,squirrel",
+    "sota-appnp": f"sota --protocol validated --space {STUDIES}/appnp-space.toml --models appnp",
     "filters-validated": f"filters {SPACE} {SMALL}",
     "w-mix-validated": f"w-mix {SPACE} {SMALL}",
     "combined-features-validated": f"combined-features {SPACE} {SMALL}",

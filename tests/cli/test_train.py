@@ -1,4 +1,5 @@
 import json
+import random
 import re
 from pathlib import Path
 
@@ -219,6 +220,30 @@ def test_auto_keeps_the_direction_when_told_and_says_how_when_not(tmp_path, caps
     card = json.loads((tmp_path / "m" / "card.json").read_text())
     assert card["trained_on"]["is_directed"]
     assert "40 nodes" in call("predict", tmp_path / "m", *tables)
+
+
+def test_auto_reads_a_direction_that_goes_with_the_labels_without_being_told(tmp_path):
+    draws = random.Random(0)
+    kinds = [draws.choice(("sender", "receiver", "hub")) for _ in range(240)]
+    hubs = [k for k, kind in enumerate(kinds) if kind == "hub"]
+    ends = [(k, draws.choice(hubs)) for k in range(240) if k not in hubs for _ in range(3)]
+    rows = [f"{k},{hub}" if kinds[k] == "sender" else f"{hub},{k}" for k, hub in ends]
+    (tmp_path / "e.csv").write_text("\n".join(["from,to", *rows]))
+    (tmp_path / "n.csv").write_text(
+        "\n".join(["id,role", *(f"{k},{kind}" for k, kind in enumerate(kinds))])
+    )
+    files = ["--edges", tmp_path / "e.csv", "--nodes", tmp_path / "n.csv"]
+    how = ["--label", "role", "--minutes", "0.001", "--out"]
+    text = call("train", "auto", *files, *how, tmp_path / "m")
+    assert "The direction of edges goes with the labels" in text
+    assert "direction dropped" not in text
+    card = json.loads((tmp_path / "m" / "card.json").read_text())
+    assert card["read"]["direction"] == "keep"
+    assert "240 nodes" in call("predict", tmp_path / "m", *files)
+    text = call("train", "auto", *files, "--undirected", *how, tmp_path / "u")
+    assert "direction of edges goes" not in text
+    card = json.loads((tmp_path / "u" / "card.json").read_text())
+    assert not card["trained_on"]["is_directed"]
 
 
 @pytest.fixture(scope="module")

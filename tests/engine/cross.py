@@ -37,7 +37,7 @@ BUILDS = {  # name -> what a processor must have, flags
 }
 NETWORKS = (
     *("gcn", "acm-gcn", "acmii-gcn", "acm-gcn+", "acm-gcn++", "acm-snowball-2"),
-    *("res-gcn", "res-sage", "res-acm", "res-acmii"),
+    *("res-gcn", "res-sage", "res-acm", "res-acmii", "res-acm+", "res-acmii+"),
 )
 EPOCHS = 30
 

@@ -22,7 +22,7 @@ NATIVE = FOLDER.parents[1] / "src/heterophily/native/source"
 LIBRARY = "HETEROPHILY_SANITIZED_LIBRARY"
 MODELS_TRIED = (
     *("acm-gcn", "acmii-gcn", "acm-snowball-2", "acm-gcn++", "gcn"),
-    *("res-gcn", "res-sage", "res-acm", "res-acmii"),
+    *("res-gcn", "res-sage", "res-acm", "res-acmii", "res-acm+", "res-acmii+"),
 )
 FLAGS = [
     *["-std=c++17", "-O1", "-g", "-shared", "-fPIC", "-pthread", "-fno-omit-frame-pointer"],

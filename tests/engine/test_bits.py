@@ -18,7 +18,7 @@ from heterophily.layers.initialization import draw_uniform
 from heterophily.native.library import ISA_VARIABLE, engine
 
 MODELS = ("gcn", "acm-gcn", "acmii-gcn", "acm-gcn+", "acm-gcn++", "acm-snowball-2")
-STACKS = ("res-gcn", "res-sage", "res-acm", "res-acmii")
+STACKS = ("res-gcn", "res-sage", "res-acm", "res-acmii", "res-acm+")
 CASES = [*((model, {}) for model in (*MODELS, *STACKS)), ("res-sage", {"norm": "batch"})]
 EPOCHS = 15
 

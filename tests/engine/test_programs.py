@@ -17,7 +17,7 @@ from heterophily.errors import InputError
 from heterophily.models.catalog import MODELS
 from heterophily.training.config import TrainConfig
 
-COVERED = ("res-gcn", "res-sage", "res-acm", "res-acmii")
+COVERED = ("res-gcn", "res-sage", "res-acm", "res-acmii", "res-acm+", "res-acmii+")
 OPTIONS: list[tuple[str, dict[str, Any]]] = [
     ("res-gcn", {"depth": 1}),
     ("res-sage", {"depth": 5, "hidden": 3}),
@@ -35,6 +35,9 @@ OPTIONS: list[tuple[str, dict[str, Any]]] = [
     ("res-gcn", {"jk": "max", "depth": 4}),
     ("res-gcn", {"input_dropout": 0.3}),
     ("res-acm", {"normalization": "symmetric", "input_dropout": 0.5}),
+    ("res-acm+", {"depth": 1, "use_layer_norm": False}),
+    ("res-acm+", {"norm": "batch", "jk": "cat", "hidden": 17}),
+    ("res-acm+", {"with_structure": False, "jk": "max"}),
 ]
 
 
@@ -100,7 +103,7 @@ def test_many_features_follow_torch(
         assert_twins(problem("res-gcn", graph, hidden=16, input_dropout=rate, epochs=8))
 
 
-@pytest.mark.parametrize(("model", "norm"), [("res-acm", "layer"), ("res-sage", "batch")])
+@pytest.mark.parametrize(("model", "norm"), [("res-acm+", "layer"), ("res-sage", "batch")])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_results_do_not_depend_on_the_number_of_threads(
     model: str,

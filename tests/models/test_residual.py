@@ -8,7 +8,10 @@ from torch.nn.functional import gelu, layer_norm, leaky_relu
 from heterophily.errors import InputError
 from heterophily.models.catalog import MODELS
 
-STACKS = ["res-gcn", "res-sage", "res-gat", "gat-sep", "res-fagcn", "res-acm", "res-acmii"]
+STACKS = [
+    *("res-gcn", "res-sage", "res-gat", "gat-sep", "res-fagcn", "res-acm", "res-acmii"),
+    *("res-acm+", "res-acmii+"),
+]
 
 
 def normed(d: Dense, state, name):
@@ -39,9 +42,23 @@ def mixed(d: Dense, state, name, *, is_second):
         f @ torch.relu(state @ w) if is_second else torch.relu(f @ state @ w)
         for f, w in zip(filters, weight, strict=True)
     ]
-    vectors, mix = d.p[f"{name}.layer.mixer.vectors"], d.p[f"{name}.layer.mixer.mix_weight"]
-    scores = torch.cat([h @ v for h, v in zip(channels, vectors, strict=True)], 1).sigmoid()
-    alpha = (scores / 3 @ mix).softmax(1)
+    if "structure" in d.options.layer_channels:
+        channels.append(torch.relu(d.a @ d.p[f"{name}.layer.structure_weight"]))
+    mixer = f"{name}.layer.mixer"
+    vectors, mix = d.p[f"{mixer}.vectors"], d.p[f"{mixer}.mix_weight"]
+    seen = channels
+    if f"{mixer}.norm_gain" in d.p:
+        width, gains, shifts = (
+            state.shape[1:],
+            d.p[f"{mixer}.norm_gain"],
+            d.p[f"{mixer}.norm_shift"],
+        )
+        seen = [
+            layer_norm(channel, width, gain, shift)
+            for channel, gain, shift in zip(channels, gains, shifts, strict=True)
+        ]
+    scores = torch.cat([h @ v for h, v in zip(seen, vectors, strict=True)], 1).sigmoid()
+    alpha = (scores / len(channels) @ mix).softmax(1)
     return sum(alpha[:, k : k + 1] * channel for k, channel in enumerate(channels))
 
 
@@ -106,6 +123,12 @@ def test_mixing_weights_are_shown_for_acm_alone_and_add_up_to_one():
     assert model.channel_weights(inputs) == ()
 
 
+def test_the_structure_channel_is_the_fourth():
+    _, inputs, model = build("res-acm+", small_graph(), depth=1)
+    assert model.channel_weights(inputs)[0].shape == (inputs.num_nodes, 4)
+    assert MODELS["res-acm+"].options.layer_channels == ("low", "high", "identity", "structure")
+
+
 @pytest.mark.parametrize("norm", ["batch", "none"])
 def test_other_norms_train(norm):
     _, inputs, model = build("res-gcn", small_graph(), norm=norm)
@@ -125,6 +148,11 @@ def test_other_norms_train(norm):
 def test_bad_options_are_refused(options, message):
     with pytest.raises(InputError, match=message):
         MODELS["res-gat"].with_options(**options)
+
+
+def test_plus_is_of_acm_alone():
+    with pytest.raises(InputError, match="convolution='gcn'"):
+        MODELS["res-acm+"].with_options(convolution="gcn")
 
 
 def test_heads_must_divide_the_hidden_columns():

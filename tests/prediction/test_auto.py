@@ -1,3 +1,4 @@
+import dataclasses
 import itertools
 
 import numpy as np
@@ -7,9 +8,14 @@ from prediction.quick import QUICK, make_graph
 from heterophily.data.graph import Graph
 from heterophily.data.splits import SplitBatch, random_splits
 from heterophily.errors import HeterophilyError, InputError
+from heterophily.prediction import auto as module
 from heterophily.prediction import members, search
 from heterophily.prediction.auto import auto
+from heterophily.prediction.auto_text import sentence
 from heterophily.prediction.build import model_of
+from heterophily.prediction.candidates import Candidate, uses_edges
+from heterophily.prediction.families import ACM, MLP
+from heterophily.prediction.trial import Trial
 from heterophily.runs import job
 
 
@@ -219,3 +225,41 @@ def test_a_search_ends_when_every_validation_node_is_right():
 def test_scores_that_count_every_class_alike_train_so(graph):
     result = auto(graph, score="balanced-accuracy", families=["mlp-2"], **QUICK)
     assert result.config["class_weight"] == "balanced"
+
+
+def test_without_time_for_a_model_of_the_graph_the_output_says_so_and_what_to_do(graph):
+    result = auto(graph, **{**QUICK, "max_trials": 1, "seeds": 1})
+    for family in (MLP, ACM):
+        told = uses_edges(family)
+        trial = Trial(Candidate(family, {}), scores={(0, 0): 0.5})
+        text = sentence(dataclasses.replace(result, trials=(trial,)))
+        assert ("No model that sees the graph was trained" in text) is not told
+        assert ("--minutes" in text) is not told
+    alone = auto(graph, families=["mlp-2"], **{**QUICK, "max_trials": 1, "seeds": 1})
+    assert "No model that sees the graph was among the families" in sentence(alone)
+
+
+@pytest.mark.parametrize(("minutes", "starts"), [(0.5, False), (1.0, False), (1.1, True)])
+def test_a_short_search_starts_no_worker_process(graph, monkeypatch, minutes, starts):
+    asked = []
+    real = module.this_machine
+    monkeypatch.setattr(module, "this_machine", lambda count: asked.append(count) or real(count))
+    how = {**QUICK, "max_trials": 1, "seeds": 1, "minutes": minutes}
+    auto(graph, families=["mlp-2"], **how)
+    assert bool(asked) is starts
+
+
+def test_a_direction_that_goes_with_the_labels_is_tried_first():
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 3, 240)  # senders point to hubs, hubs to receivers
+    others = np.repeat(np.flatnonzero(labels < 2), 3)
+    hubs = rng.choice(np.flatnonzero(labels == 2), others.size)
+    sends = labels[others] == 0
+    ends = np.where(sends, others, hubs), np.where(sends, hubs, others)
+    directed = Graph.from_edges(*ends, labels=labels, direction="keep")
+    result = auto(directed, **{**QUICK, "max_trials": 2, "seeds": 1})
+    assert result.direction is not None
+    assert result.direction.tells
+    assert result.to_dict()["direction"]["tells"]
+    ways = [f.options.get("edge_direction") for f in result.families[:3]]
+    assert ways == ["both", "given", "reversed"]

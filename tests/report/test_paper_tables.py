@@ -38,7 +38,15 @@ def test_a_later_table_fills_in_and_is_compared_where_both_have_a_cell() -> None
         "validation data; within one 1, two 2 of 3;"
     )
     assert "2 cells of earlier numerics" in said
-    assert "every variant searched on its own, 1 cells on texas: within one 1, two 1 of 1" in said
+    assert "searched on their own too, 1 cells on texas: within one 1, two 1 of 1" in said
+
+
+def test_of_two_later_tables_the_first_that_has_a_cell_counts() -> None:
+    cell = ("acm-gcn", "cora")
+    later = [table("validated", {cell: shift}, "native 4") for shift in (0.5, 3.0)]
+    said = agreement([table("published", {("acm-gcn", "texas"): 0.0}, "native 4"), *later])
+    assert "within one 2, two 2 of 2" in said
+    assert "searched on their own" not in said
 
 
 def test_what_choosing_by_test_would_give_is_said_beside() -> None:

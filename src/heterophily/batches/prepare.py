@@ -116,7 +116,8 @@ def sampled_layers(spec: ModelSpec) -> int | None:
         return int(options.depth) if is_plain else None
     if spec.network is ResidualNetwork and options.norm != "batch":
         plain = ("gcn", "sage", "acm", "acmii")
-        return int(options.depth) if options.convolution in plain else None
+        is_plain = options.convolution in plain and "structure" not in options.layer_channels
+        return int(options.depth) if is_plain else None
     return None
 
 
@@ -132,7 +133,7 @@ def has_exact_first_layer(spec: ModelSpec) -> bool:
     if spec.network is not StackNetwork or int(spec.options.depth) < 2:
         return False
     network: Any = spec.build(num_nodes=2, num_features=2, num_classes=2)
-    return network.backbone.first_channels == ("own", "low-1")
+    return bool(network.backbone.first_channels == ("own", "low-1"))
 
 
 def sampled_batches(

@@ -49,6 +49,10 @@ class ProgramBuilder:
             "features", (), width, linear.weight, linear.bias, first=rate, site=site
         )
 
+    def structure(self, weight: Tensor) -> int:
+        """Return A W_A."""
+        return self._linear("structure", (), int(weight.shape[1]), weight, None)
+
     def linear(self, value: int, linear: FeatureLinear) -> int:
         """Return x W + b."""
         width = linear.weight.shape[1]

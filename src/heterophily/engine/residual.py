@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from heterophily.engine.parameters import NotCoveredError
 from heterophily.engine.program import ProgramBuilder
 from heterophily.layers.acm_layer import AcmLayer
+from heterophily.layers.channel import Channel
 from heterophily.layers.convolution import Convolution
 from heterophily.layers.convolutions import ChannelMixing, ChannelMixingII, EgoAndMean, Smoothing
 from heterophily.models.backbones.residual import JUMPS, FeedForward, Residual
@@ -66,13 +67,22 @@ def _channel_mixing(builder: ProgramBuilder, convolution: Convolution, value: in
 
 
 def acm_layer(builder: ProgramBuilder, layer: AcmLayer, value: int) -> int:
-    """Write an ACM layer on the state of a network: channels without the structure channel."""
-    if layer.weight is None or layer.structure_weight is not None:
-        raise NotCoveredError("a structure channel inside a residual block runs in torch")
+    """Write an ACM layer on the state of a network."""
     if any(channel.hops != 1 for channel in layer.channels):
         raise NotCoveredError("channels of several hops inside a residual block run in torch")
     write = _filtered_last if layer.order == "activate-then-filter" else _filtered_first
-    return builder.mix(write(builder, layer, layer.weight, value), layer.mixer)
+    is_structure = [channel.source == "structure" for channel in layer.channels]
+    others = iter(() if layer.weight is None else write(builder, layer, layer.weight, value))
+    return builder.mix(
+        [_structure(builder, layer) if found else next(others) for found in is_structure],
+        layer.mixer,
+    )
+
+
+def _structure(builder: ProgramBuilder, layer: AcmLayer) -> int:
+    assert layer.structure_weight is not None
+    signal = builder.structure(layer.structure_weight)
+    return builder.activation("relu", signal) if layer.activate else signal
 
 
 def _filtered_first(
@@ -81,7 +91,7 @@ def _filtered_first(
     """Write (Â x) W in place of Â (x W): one propagation serves all channels."""
     aggregated = None
     channels = []
-    for number, channel in enumerate(layer.channels):
+    for number, channel in enumerate(_of_features(layer)):
         found, signal = channel.filter, value
         if (found.identity, found.aggregate) != (1.0, 0.0):
             aggregated = builder.propagate(value) if aggregated is None else aggregated
@@ -97,7 +107,7 @@ def _filtered_last(
     builder: ProgramBuilder, layer: AcmLayer, weights: Tensor, value: int
 ) -> list[int]:
     channels = []
-    for number, channel in enumerate(layer.channels):
+    for number, channel in enumerate(_of_features(layer)):
         signal = builder.panel(value, weights, number)
         if layer.activate:
             signal = builder.activation("relu", signal)
@@ -106,6 +116,10 @@ def _filtered_last(
             signal = builder.propagate(signal, found.identity, found.aggregate)
         channels.append(signal)
     return channels
+
+
+def _of_features(layer: AcmLayer) -> list[Channel]:
+    return [channel for channel in layer.channels if channel.source == "features"]
 
 
 _CONVOLUTIONS: Mapping[type[Convolution], Callable[[ProgramBuilder, Convolution, int], int]] = {

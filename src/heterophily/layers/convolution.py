@@ -22,11 +22,18 @@ class ConvolutionOptions:
         Rate of the dropout on attention weights and on FAGCN's coefficients.
     epsilon
         Share of the node itself in FAGCN's sum.
+    with_structure, num_nodes
+        Whether ACM mixes a fourth channel ``ReLU(A W_A)``, with a weight (N, H) for N nodes.
+    use_layer_norm
+        Whether ACM's channels pass a layer norm on the way to their scores, as in ACM-GCN+.
     """
 
     heads: int = 4
     attention_dropout: float = 0.0
     epsilon: float = 0.3
+    with_structure: bool = False
+    num_nodes: int | None = None
+    use_layer_norm: bool = False
 
 
 class Convolution(nn.Module, ABC):

@@ -115,21 +115,38 @@ class SignedAttention(Convolution):
 
 
 class ChannelMixing(Convolution):
-    """ACM: low pass, high pass and identity with their own weights, mixed node by node."""
+    """ACM: low pass, high pass and identity with their own weights, mixed node by node.
+
+    With the structure channel the nodes of the graph have weights of their own, as in ACM-GCN+.
+    """
 
     order: Order = "filter-then-activate"
 
     def __init__(self, hidden: int, options: ConvolutionOptions) -> None:
         super().__init__()
         self.width = hidden
-        mixer = AdaptiveMixer(hidden, len(PAPER_CHANNELS), initialization="glorot")
-        self.layer = AcmLayer(hidden, hidden, mixer, order=self.order, initialization="glorot")
+        channels = (*PAPER_CHANNELS, *(["structure"] if options.with_structure else ()))
+        mixer = AdaptiveMixer(
+            hidden,
+            len(channels),
+            use_layer_norm=options.use_layer_norm,
+            initialization="glorot",
+        )
+        self.layer = AcmLayer(
+            hidden,
+            hidden,
+            mixer,
+            channels=channels,
+            order=self.order,
+            num_nodes=options.num_nodes,
+            initialization="glorot",
+        )
 
     def forward(
         self, state: Tensor, inputs: GraphInputs, *, weights: list[Tensor] | None = None
     ) -> Tensor:
         """Return the mixture, (N, H)."""
-        found: Tensor = self.layer(state, inputs.operator, weights=weights)
+        found: Tensor = self.layer(state, inputs.operator, inputs.structure, weights=weights)
         return found
 
 
@@ -165,6 +182,8 @@ MIXED_CHANNELS: Mapping[str, tuple[str, ...]] = {
     "dir-acm": DIRECTED_CHANNELS,
 }
 """Convolutions that mix channels node by node, and the names of the channels."""
+WITH_PLUS = ("acm", "acmii")
+"""Convolutions that may have the structure channel and the layer norm of ACM-GCN+."""
 
 
 def make_convolution(name: str, hidden: int, options: ConvolutionOptions) -> Convolution:

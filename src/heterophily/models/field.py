@@ -11,7 +11,12 @@ from heterophily.models.fsgnn import Fsgnn, FsgnnOptions
 from heterophily.models.label_propagation import LabelPropagation, LabelPropagationOptions
 from heterophily.models.ordered_gnn import OrderedGnn, OrderedGnnOptions
 from heterophily.models.polynormer import Polynormer, PolynormerOptions
-from heterophily.models.residual import DirectedNetwork, ResidualNetwork, ResidualOptions
+from heterophily.models.residual import (
+    DirectedNetwork,
+    PlusOptions,
+    ResidualNetwork,
+    ResidualOptions,
+)
 from heterophily.models.sgformer import Sgformer, SgformerOptions
 from heterophily.models.spec import ModelSpec
 from heterophily.models.trees import TreesModel, TreesOptions
@@ -36,6 +41,10 @@ def _residual(convolution: str, inputs: InputOptions) -> ModelSpec:
     return ModelSpec(ResidualNetwork, ResidualOptions(convolution=convolution), inputs)
 
 
+def _plus(convolution: str) -> ModelSpec:
+    return ModelSpec(ResidualNetwork, PlusOptions(convolution=convolution), STRUCTURE)
+
+
 def _directed(convolution: str) -> ModelSpec:
     return ModelSpec(DirectedNetwork, ResidualOptions(convolution=convolution), STRUCTURE)
 
@@ -48,6 +57,8 @@ FIELD = {
     "res-fagcn": _residual("fagcn", LOOPLESS),
     "res-acm": _residual("acm", WALK),
     "res-acmii": _residual("acmii", WALK),
+    "res-acm+": _plus("acm"),
+    "res-acmii+": _plus("acmii"),
     "dir-gcn": _directed("dir-gcn"),
     "dir-sage": _directed("dir-sage"),
     "dir-acm": _directed("dir-acm"),

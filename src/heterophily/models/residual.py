@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 from heterophily.layers.convolution import ConvolutionOptions
-from heterophily.layers.convolutions import CONVOLUTIONS, MIXED_CHANNELS, make_convolution
+from heterophily.layers.convolutions import (
+    CONVOLUTIONS,
+    MIXED_CHANNELS,
+    WITH_PLUS,
+    make_convolution,
+)
 from heterophily.layers.dropout import check_rate
 from heterophily.models.backbones.residual import JUMPS, NORMS, FeedForward, Residual, ResidualBlock
 from heterophily.models.baseline import BaselineOptions, Card, check_share
@@ -64,6 +69,48 @@ class ResidualOptions(BaselineOptions):
         """The channels that each block mixes; none without ACM."""
         return MIXED_CHANNELS.get(self.convolution, ())
 
+    def of_convolution(self, num_nodes: int) -> ConvolutionOptions:
+        """Return what the convolution of a block is told."""
+        return ConvolutionOptions(
+            heads=self.heads, attention_dropout=self.attention_dropout, epsilon=self.epsilon
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlusOptions(ResidualOptions):
+    """A residual stack of ACM with what ACM-GCN+ adds.
+
+    Parameters
+    ----------
+    with_structure
+        Whether each block mixes a fourth channel ``ReLU(A W_A)``.
+    use_layer_norm
+        Whether the channels pass a layer norm on the way to their scores.
+    """
+
+    convolution: str = "acm"
+    with_structure: bool = True
+    use_layer_norm: bool = True
+
+    def __post_init__(self) -> None:
+        """Check every value once."""
+        super().__post_init__()
+        check_choice("convolution", self.convolution, WITH_PLUS)
+
+    @property
+    def layer_channels(self) -> tuple[str, ...]:
+        """The channels that each block mixes."""
+        return (*super().layer_channels, *(["structure"] if self.with_structure else ()))
+
+    def of_convolution(self, num_nodes: int) -> ConvolutionOptions:
+        """Return what the convolution of a block is told."""
+        return replace(
+            super().of_convolution(num_nodes),
+            with_structure=self.with_structure,
+            num_nodes=num_nodes,
+            use_layer_norm=self.use_layer_norm,
+        )
+
 
 class ResidualNetwork(NodeClassifier):
     """Platonov et al. (2023), section 5: one backbone, and the convolution is a value."""
@@ -72,8 +119,8 @@ class ResidualNetwork(NodeClassifier):
         does="A deep stack of blocks (norm, convolution, perceptron), each added to its input.",
         paper="Platonov et al. 2023, A Critical Look at the Evaluation of GNNs, section 5",
         cost="O(nnz(X) H + L (E H + N H²))",
-        acm="`res-acm`, `res-acmii`",
-        departs="`res-fagcn`, `res-acm` and `res-acmii` are ours; attention adds a shared bias",
+        acm="`res-acm`, `res-acmii`; `+`: also with the structure channel",
+        departs="`res-fagcn`, `res-acm` and its variants are ours; attention adds a shared bias",
     )
 
     def __init__(
@@ -81,11 +128,7 @@ class ResidualNetwork(NodeClassifier):
     ) -> None:
         super().__init__()
         hidden, norm = options.hidden, NORMS[options.norm]
-        told = ConvolutionOptions(
-            heads=options.heads,
-            attention_dropout=options.attention_dropout,
-            epsilon=options.epsilon,
-        )
+        told = options.of_convolution(num_nodes)
 
         def make_block() -> ResidualBlock:
             convolution = make_convolution(options.convolution, hidden, told)

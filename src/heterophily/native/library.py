@@ -11,7 +11,7 @@ from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 
 from heterophily.errors import InputError
-from heterophily.native.structs import GraphStruct, ReplicaStruct, StepStruct, TaskStruct
+from heterophily.native.structs import STEPS, GraphStruct, ReplicaStruct, StepStruct, TaskStruct
 
 ISA_VARIABLE = "HETEROPHILY_ENGINE_ISA"
 """Environment variable that names an instruction set, ``avx512``, ``avx2`` or ``baseline``; or
@@ -108,10 +108,11 @@ def _path(isa: str) -> Path | None:
 
 def runs_programs(library: ctypes.CDLL | None) -> bool:
     """Whether a library knows the steps of this package; those built earlier do not."""
-    if library is None or not hasattr(library, "hp_step_bytes"):
+    if library is None or not hasattr(library, "hp_step_kinds"):
         return False
-    library.hp_step_bytes.restype = ctypes.c_int64
-    return bool(library.hp_step_bytes() == ctypes.sizeof(StepStruct))
+    library.hp_step_bytes.restype = library.hp_step_kinds.restype = ctypes.c_int64
+    size, kinds = library.hp_step_bytes(), library.hp_step_kinds()
+    return bool(size == ctypes.sizeof(StepStruct) and kinds == len(STEPS))
 
 
 def declared(library: ctypes.CDLL) -> ctypes.CDLL:

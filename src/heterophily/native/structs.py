@@ -5,7 +5,9 @@ from __future__ import annotations
 from ctypes import POINTER, Structure, c_double, c_int32, c_int64, c_uint64, c_void_p
 
 RESIDUALS = {"none": 0, "every-layer": 1, "once": 2}
-_KINDS = "features linear propagate norm gelu relu dropout add concat maximum mix batch-norm"
+_KINDS = (
+    "features linear propagate norm gelu relu dropout add concat maximum mix batch-norm structure"
+)
 STEPS = {name: number for number, name in enumerate(_KINDS.split())}
 STOPPING = {"loss-window": 0, "patience": 1, "none": 2}
 STATUS_RUNNING, STATUS_INTERRUPTED, STATUS_NO_MEMORY = -1, 3, 4

@@ -24,6 +24,7 @@ from heterophily.evaluation.coverage import gap_remarks
 from heterophily.evaluation.scores import SCORES, score_for
 from heterophily.filters.direction import is_one_way, turned
 from heterophily.layers.feature_scaling import feature_kind
+from heterophily.native.library import engine as native_library
 from heterophily.prediction.candidates import Candidate, draw, families_for, in_order
 from heterophily.prediction.cost import WorkSize
 from heterophily.prediction.ensemble import Ensemble, choose
@@ -47,8 +48,8 @@ from heterophily.training.cores import usable_cores
 
 MINUTES = 3.0
 SEEDS = 5
-QUICK_BELOW = WORKERS_FROM = 1.0
-"""With less than so many minutes the diagnosis is the quick one, and no worker process starts."""
+SHORT = 1.0
+"""With at most so many minutes the diagnosis is the quick one, and no worker process starts."""
 MOST_MINUTES = 525_600
 """A year."""
 
@@ -113,8 +114,9 @@ def auto(
         differ (those of Geom-GCN), a node may be tested in one split and validate the choice in
         another, as in the paper.
     minutes
-        Time for steps 1 to 3 on ``clock``; with less than a minute the diagnosis is the quick
-        one. One training for each worker is done in any case, and what was begun is finished.
+        Time for steps 1 to 3 on ``clock``; up to a minute the diagnosis is the quick one, and no
+        worker process is started. One training for each worker is done in any case, and what was
+        begun is finished.
     score
         A name in :data:`~heterophily.evaluation.scores.SCORES`, or ``"auto"``: by the sizes of
         the classes (:func:`~heterophily.evaluation.scores.score_for`). When every class counts
@@ -154,7 +156,7 @@ def auto(
     name = score_for(visible.labels) if score == "auto" else score
     scored = lookup(SCORES, "score", name)
     start = clock()
-    verdict = diagnose(visible, seed=seed, quick=minutes < QUICK_BELOW).verdict
+    verdict = diagnose(visible, seed=seed, quick=minutes <= SHORT).verdict
     direction = direction_of(graph, splits=batch, seed=seed)
     count = workers or usable_cores()
     chosen_config = {**({"class_weight": "balanced"} if name in BY_CLASS else {}), **(config or {})}
@@ -261,6 +263,7 @@ def auto(
             *_untried(search.left_out, too_large),
             *_failed(trainer.failures),
             *trainer.notes,
+            *_without_engine(engine),
         ),
         interrupted=interrupted,
         config=chosen_config,
@@ -272,7 +275,7 @@ def _executor(workers: int, minutes: float) -> Executor:
 
     A worker starts Python and prepares the graph anew; the native engine needs none.
     """
-    return this_machine(workers) if minutes >= WORKERS_FROM else InProcess(workers)
+    return InProcess(workers) if minutes <= SHORT else this_machine(workers)
 
 
 def _families(
@@ -325,6 +328,14 @@ def _untried(left_out: Sequence[Family], too_large: Sequence[Family]) -> tuple[s
         names = ", ".join(dict.fromkeys(family.label for family in too_large))
         notes.append(f"not tried, for lack of memory: {names}; fewer --workers leave more for each")
     return tuple(notes)
+
+
+def _without_engine(engine: str) -> list[str]:
+    """Say when the native engine is not there; that torch trains some families is no news."""
+    found = native_library()
+    if engine != "auto" or found.library is not None:
+        return []
+    return [f"trained with torch, not with the native engine: {found.reason}"]
 
 
 def _failed(failures: Mapping[str, str]) -> list[str]:

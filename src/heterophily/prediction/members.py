@@ -242,7 +242,6 @@ class SplitTrainer:
         if self.spent is not None:
             self.spent.count([records[key] for key in keys if key in records], known)
         self.trained += len(tasks)
-        self.notes.update(self.planner.notes)
         return {
             task: self._member(task, run, records[run.key]) if run.key in records else None
             for task, run in runs.items()

@@ -20,21 +20,22 @@ PROTOCOLS = {
 def agreement(tables: Sequence[Mapping[str, Any]]) -> str:
     """Say how far tables (as ``paper table --out FILE.json`` writes them) agree with the paper's.
 
-    Cells of the first table count; the others fill in what it lacks. Where a later table has cells
-    that the first one has too, they are compared with it.
+    Cells of the first table count; the others fill in what it lacks, the earlier ones first. Cells
+    of the first table that a later one has too are compared.
     """
     first, *others = tables
-    cells = complete_cells(first)
+    own = complete_cells(first)
+    cells = dict(own)
     counts = {PROTOCOLS[first["protocol"]]: len(cells)}
     twice: dict[tuple[str, str], CellFacts] = {}
     for table in others:
         for place, cell in complete_cells(table).items():
-            if place in cells:
-                twice[place] = cell
-                continue
-            cells[place] = cell
-            name = PROTOCOLS[table["protocol"]]
-            counts[name] = counts.get(name, 0) + 1
+            if place in own:
+                twice.setdefault(place, cell)
+            elif place not in cells:
+                cells[place] = cell
+                name = PROTOCOLS[table["protocol"]]
+                counts[name] = counts.get(name, 0) + 1
     rows = {row for table in tables for row in table["rows"]}
     printed = sum(row in rows for row, _ in published_table(first["study"]).cells)
     parts = [f"{count} {name}" for name, count in counts.items() if count]
@@ -51,9 +52,9 @@ def agreement(tables: Sequence[Mapping[str, Any]]) -> str:
         texts.append(f"{earlier} cells of earlier numerics")
     if twice:
         graphs = ", ".join(dict.fromkeys(name for _, name in twice))
-        before = _mean_difference([cells[place] for place in twice])
+        before = _mean_difference([own[place] for place in twice])
         texts.append(
-            f"every variant searched on its own, {len(twice)} cells on {graphs}: "
+            f"searched on their own too, {len(twice)} cells on {graphs}: "
             f"{', '.join(_deviations(list(twice.values())))} (with the paper's settings {before}"
             f"{_chosen_by_test(list(twice.values()))})"
         )

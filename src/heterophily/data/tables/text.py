@@ -47,6 +47,8 @@ from heterophily.errors import InputError
 
 _BOM = b"\xef\xbb\xbf"
 _BLOCK = 1 << 22  # bytes that pyarrow parses at a time
+_LINE = 1 << 12  # bytes that most lines do not have
+_END = ord("\n")
 _CHUNK = 1 << 20
 _HEAD_BYTES = 1 << 18
 _LOOK_BYTES = 1 << 13  # of the first rows, to count their cells
@@ -343,7 +345,7 @@ class TextTable:
             return None
         size = len(self._body)
         need(2 * size, f"{self.path.name}, {size:,} bytes of text,")
-        block = _BLOCK
+        block = self._block()
         while True:
             try:
                 return pa_csv.read_csv(
@@ -368,6 +370,23 @@ class TextTable:
                 if "Empty CSV" in str(error):
                     return None
                 self._explain(error, types, advice)
+
+    def _block(self) -> int:
+        """Return how many bytes are parsed at a time: no stretch of so many lies within one line.
+
+        Older versions of pyarrow may hang where a line is longer than that.
+        """
+        body, block = np.frombuffer(self._body, np.uint8), _BLOCK
+        while (
+            block < len(body)
+            and any(
+                not (body[start : start + _LINE] == _END).any()  # most lines are short: look there
+                and not (body[start : start + block] == _END).any()
+                for start in range(0, len(body) - block, block)
+            )
+        ):
+            block *= 8
+        return min(block, 2**31 - 1)
 
     def _explain(self, error: Exception, types: dict[str, Any], advice: str) -> NoReturn:
         """Find the offending line by a slow second reading and name it."""

@@ -94,4 +94,6 @@ HP_EXPORT void hp_dropout_mask(uint64_t seed, uint64_t step, uint64_t site, doub
 HP_EXPORT int32_t hp_vector_bytes() { return HP_VECTOR_BYTES; }
 
 HP_EXPORT int64_t hp_step_bytes() { return sizeof(hp_step); }
+
+HP_EXPORT int64_t hp_step_kinds() { return HP_NUM_STEP_KINDS; }
 }

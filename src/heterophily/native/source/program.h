@@ -117,6 +117,7 @@ class Program {
     for (int i = 0; i < spec.num_inputs; ++i) widths.push_back(program.steps[spec.inputs[i]].width);
     switch (spec.kind) {
       case HP_FEATURES: return std::make_unique<FeaturesStep<T>>(spec, graph, seed);
+      case HP_STRUCTURE: return std::make_unique<StructureStep<T>>(spec, graph);
       case HP_LINEAR: return std::make_unique<LinearStep<T>>(spec, widths[0]);
       case HP_PROPAGATE: return std::make_unique<PropagateStep<T>>(spec, graph);
       case HP_BATCH_NORM: return std::make_unique<BatchNormStep<T>>(spec);

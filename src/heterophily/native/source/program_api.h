@@ -17,7 +17,9 @@ enum hp_step_kind {
   HP_CONCAT = 8,   // [x, y, ..]
   HP_MAXIMUM = 9,  // the largest of x, y, ..
   HP_MIX = 10,     // ACM's mixture of its inputs, as `mixer` says
-  HP_BATCH_NORM = 11  // `first`: epsilon, `second`: momentum; weight: gain, bias: shift
+  HP_BATCH_NORM = 11, // `first`: epsilon, `second`: momentum; weight: gain, bias: shift
+  HP_STRUCTURE = 12,  // A W_A
+  HP_NUM_STEP_KINDS = 13
 };
 
 // Step i makes value i, a matrix (N, width). Parameters are offsets into the flat vector of the
@@ -50,6 +52,8 @@ struct hp_task {
 int64_t hp_train_tasks(const hp_graph* graph, hp_task* tasks, int64_t count, int32_t threads,
                        int64_t* epochs_done, int32_t* stop);
 
-// The size of hp_step: a caller that was written for another one must not use this library.
+// The size of hp_step and the number of its kinds: a caller that was written for others must not use
+// this library.
 int64_t hp_step_bytes();
+int64_t hp_step_kinds();
 }

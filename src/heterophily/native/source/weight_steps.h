@@ -114,6 +114,46 @@ class FeaturesStep final : public Step<T> {
   bool is_by_row_;
 };
 
+// A W_A: every node has a row of the weight.
+template <class T>
+class StructureStep final : public Step<T> {
+ public:
+  StructureStep(const hp_step& spec, const Graph<T>& graph)
+      : Step<T>(spec), graph_(graph), weight_(graph.num_nodes, spec.width), gradient_(graph.num_nodes, spec.width) {}
+  bool is_heavy() const override { return true; }
+
+  void forward(const Rows& nodes, const View<const T>*, const View<T>& out, const View<T>&,
+               int) override {
+    const Sparse<T>& matrix = graph_.structure.direct;
+    const T* w = weight_.value.data();
+    for_tiles<T>(this->stride, [&](auto tile, int64_t column) {
+      using Tile = decltype(tile);
+      for (int64_t row = 0; row < out.rows; ++row) {
+        const auto total = matrix.values != nullptr
+                               ? gather<T, Tile, false, true>(matrix, nodes[row], w + column, this->stride)
+                               : gather<T, Tile, false, false>(matrix, nodes[row], w + column, this->stride);
+        for (int i = 0; i < Tile::vectors; ++i)
+          store(out.row(row) + column + i * kLanes<T>, total.sum[i]);
+      }
+    });
+  }
+  void backward(const Rows& nodes, const Backward<T>& given) override {
+    for (int64_t row = 0; row < given.to_out.rows; ++row)
+      std::memcpy(gradient_.row(nodes[row]), given.to_out.row(row), static_cast<size_t>(this->stride) * sizeof(T));
+  }
+  void update(const Adam<T>& adam, const T*, Team& team) override {
+    multiply_into_adam<T>(team, Operator<T>{graph_.structure_t.direct}, gradient_, Matrix<T>(), adam, weight_);
+  }
+  void exchange(const typename Step<T>::Copy& copy) override {
+    exchange_weight<T>(weight_, this->spec.weight, copy);
+  }
+
+ private:
+  const Graph<T>& graph_;
+  Weight<T> weight_;
+  Matrix<T> gradient_;
+};
+
 // x W + b.
 template <class T>
 class LinearStep final : public Step<T> {
