@@ -18,6 +18,7 @@ from heterophily.errors import InputError
 from heterophily.filters.direction import EdgeDirection, is_one_way, turned
 
 COLUMNS = 64  # of each block, at most
+SKETCHED_EDGES = 200_000  # three sketches are made, of edges each way
 READINGS: Mapping[str, tuple[EdgeDirection, ...]] = {
     "given": ("given",),
     "reversed": ("reversed",),
@@ -68,7 +69,9 @@ def direction_signal(
             seen = graph.replace(adjacency=turned(adjacency, way), is_directed=way != "both")
             if columns and columns["both"].has_features:  # they were compressed once
                 seen = seen.replace(features=columns["both"].signal)
-            columns[way] = GraphColumns(seen, labelled, seed, True, max_nodes)
+            columns[way] = GraphColumns(
+                seen, labelled, seed, True, max_nodes, max_edges=SKETCHED_EDGES
+            )
         return _compared(columns)
 
 

@@ -194,12 +194,22 @@ class GraphColumns(ProbeColumns):
         Use at most 2,000 nodes and draw the folds once.
     max_nodes
         Use at most so many nodes.
+    max_edges
+        The sketch of A looks at so many edges; default: by ``quick``.
     """
 
     def __init__(
-        self, graph: Graph, labelled: Nodes, seed: int, quick: bool, max_nodes: int
+        self,
+        graph: Graph,
+        labelled: Nodes,
+        seed: int,
+        quick: bool,
+        max_nodes: int,
+        *,
+        max_edges: int | None = None,
     ) -> None:
         self.graph = graph
+        self.max_edges = max_edges or (QUICK_SKETCHED if quick else MAX_SKETCHED)
         rng = np.random.default_rng([SECRET, seed])
         notes: list[str] = []
         limit = min(max_nodes, QUICK_NODES) if quick else max_nodes
@@ -233,7 +243,7 @@ class GraphColumns(ProbeColumns):
             self.operator,
             self.rows,
             seed=self.sketch,
-            max_edges=QUICK_SKETCHED if self.quick else MAX_SKETCHED,
+            max_edges=self.max_edges,
         )
         return blocks
 
