@@ -3,19 +3,23 @@
 An epoch is a training step and an evaluation, with the defaults of the model, float32, one thread
 for both. Printed are the smallest CPU milliseconds of all turns (which a busy machine disturbs
 least), the median of the turns' ratios, and the geometric mean of the medians. ``--threads`` trains
-one network on a generated graph with one, two, .. threads of the engine instead and prints wall
-times: run it on an idle machine.
+one network on a generated graph with one, two, .. threads of the engine instead. It prints wall
+times, which ask for an idle machine, and the CPU time of the busiest thread (Linux), which does not:
+threads that share the work evenly divide it.
 
     python benchmarks/speed/engine_programs.py
     python benchmarks/speed/engine_programs.py --datasets tolokers --models res-acm --turns 9
-    python benchmarks/speed/engine_programs.py --threads 2 --nodes 1000000 --edges 10000000
+    python benchmarks/speed/engine_programs.py --threads 2 --models acm-gcn
     python benchmarks/speed/engine_programs.py --quick
 """
 
 from __future__ import annotations
 
+import os
 import statistics
 import sys
+import threading
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -100,20 +104,58 @@ def generated(nodes: int, edges: int) -> Graph:
     )
 
 
+def cpu_of_threads() -> dict[str, float]:
+    """Return the CPU seconds of every thread of this process so far."""
+    ticks, found = os.sysconf("SC_CLK_TCK"), {}
+    for task in Path("/proc/self/task").iterdir():
+        with suppress(OSError):  # it ended meanwhile
+            fields = (task / "stat").read_text().rpartition(")")[2].split()
+            found[task.name] = (int(fields[11]) + int(fields[12])) / ticks
+    return found
+
+
+class Busiest:
+    """The CPU seconds of the busiest thread inside a ``with`` block."""
+
+    def __enter__(self) -> Busiest:
+        self.before, self.after = cpu_of_threads(), {}
+        self.over = threading.Event()
+        self.watcher = threading.Thread(target=self._watch)
+        self.watcher.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.over.set()
+        self.watcher.join()
+
+    def _watch(self) -> None:
+        while not self.over.wait(0.05):
+            self.after |= cpu_of_threads()
+
+    @property
+    def seconds(self) -> float:
+        spent = (after - self.before.get(name, 0.0) for name, after in self.after.items())
+        return max(spent, default=0.0)
+
+
 def scaling(threads: int, graph: Graph, model: str, turns: int, epochs: int) -> None:
-    """Print wall time of an epoch with 1 .. threads threads, alternating."""
+    """Print what an epoch takes with 1 .. threads threads, alternating."""
     native = NativeEpochs(network_of(graph, model))
-    print(f"{graph}: load {machine()['load']} at the start")
-    ways = {
-        str(count): lambda count=count: native.spent(epochs, threads=count)
-        for count in range(1, threads + 1)
-    }
-    found = interleaved(ways, turns, warm=False)
-    walls = {count: [1000 * turn.wall for turn in turns] for count, turns in found.items()}
-    for count, values in walls.items():
-        shown = ", ".join(f"{value:.0f}" for value in values)
-        print(f"{model}: {count} threads, wall ms of an epoch: {shown}")
-        print(f"{count} threads: {min(walls['1']) / min(values):.2f}x")
+    print(f"{graph}: load {machine()['load']} at the start; seconds of {epochs} epochs")
+    busiest: dict[int, list[float]] = {count: [] for count in range(1, threads + 1)}
+    for _ in range(turns):
+        for count, found in busiest.items():
+            with Busiest() as busy:
+                spent = native.whole(epochs, threads=count)
+            found.append(busy.seconds)
+            print(
+                f"{model}: {count} threads: {spent.wall:.1f} wall, {spent.cpu:.1f} CPU in all, "
+                f"{busy.seconds:.1f} CPU of the busiest",
+                flush=True,
+            )
+    for count, found in busiest.items():
+        if min(found) > 0:
+            print(f"{count} threads: {min(busiest[1]) / min(found):.2f}x less CPU of the busiest")
 
 
 def main() -> None:

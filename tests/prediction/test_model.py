@@ -3,7 +3,7 @@ import pytest
 from heterophily.models.catalog import MODELS
 from heterophily.prediction.model import Network
 
-PLUS = {"acm-gcn+", "acmii-gcn+", "acm-gcn++", "acmii-gcn++"}
+PLUS = {"acm-gcn+", "acmii-gcn+", "acm-gcn++", "acmii-gcn++", "res-acm+", "res-acmii+"}
 KEEP_LABELS = {"label-propagation", "correct-and-smooth", "trees-labels", "typed-trees"}
 BOUND = {"linkx", "glognn", "glognn++"} | PLUS | KEEP_LABELS
 
