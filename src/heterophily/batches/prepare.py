@@ -145,8 +145,9 @@ def sampled_batches(
 ) -> SampledBatches:
     """Return batches of sampled neighbourhoods for a model; without fanout for exact logits alone.
 
-    Where the first layer filters X itself, ÂX is computed once (a channel, see
-    :func:`channel_batches`) and read for the sampled nodes: only later layers are sampled.
+    Where nodes have more neighbours than are drawn and the first layer filters X itself, ÂX is
+    computed once (a channel, see :func:`channel_batches`) and read for the sampled nodes: only
+    later layers are sampled.
     """
     layers = sampled_layers(spec)
     if layers is None:
@@ -162,7 +163,9 @@ def sampled_batches(
     scale = scale_of(panels, inputs.features, row_normalize=inputs.row_normalize)
     operator = StreamedOperator.of(graph, kind=inputs.normalization, renormalize=inputs.renormalize)
     averages: Sequence[NDArray[np.float32]] = ()
-    if fanout is not None and has_exact_first_layer(spec):
+    entries = graph.num_entries if isinstance(graph, DiskGraph) else graph.adjacency.nnz
+    is_cut = fanout is not None and entries > fanout * graph.num_nodes
+    if is_cut and has_exact_first_layer(spec):
         averages = _channels(graph, inputs, ("own", "low-1"), columns).low["low-1"]
     neighbourhoods = Neighbourhoods(
         operator,

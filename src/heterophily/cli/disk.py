@@ -116,20 +116,19 @@ def diagnose_folder(source: GraphSource, *, quick: bool, seed: int) -> Diagnosis
     room_on_disk(most)
     from heterophily.diagnosis.disk import diagnose_disk
 
+    _need_for_diagnosis(disk.name, disk.num_nodes, disk.num_entries, most)
     command = f"heterophily train auto {source.arguments()} --minutes 30 --out model"
     return diagnose_disk(disk, quick=quick, seed=seed, next_command=command)
 
 
 def bytes_beyond_memory(source: GraphSource) -> int:
     """Return the bytes that tables would take in memory, if it cannot hold them; 0: it can."""
-    from heterophily.data.disk.convert.nodes import table_of
-
     if source.edges is None or source.nodes is None:
         return 0
     files = [Path(source.edges), Path(source.nodes)]
     if any(not file.is_file() or file.suffix not in BIG_TABLES for file in files):
         return 0
-    rows = [table_of(file, source.delimiter, source.has_header).num_rows for file in files]
+    rows = _rows_of_tables(source)
     needed = _BYTES_OF_AN_EDGE * rows[0] + _BYTES_OF_A_NODE * rows[1]
     return needed if needed > most_memory(source) else 0
 
@@ -139,10 +138,32 @@ def diagnose_converted(source: GraphSource, *, quick: bool, seed: int) -> Diagno
     from heterophily.diagnosis.disk import diagnose_disk
 
     name = Path(source.edges or "").stem
+    rows = _rows_of_tables(source)
+    _need_for_diagnosis(name, rows[1], 2 * rows[0], most_memory(source))
     command = f"heterophily convert {source.arguments()} --out {name}.disk"
     with tempfile.TemporaryDirectory(dir=scratch_folder()) as folder:
         disk = open_on_disk(source, Path(folder) / f"{name}.disk")
         return diagnose_disk(disk, quick=quick, seed=seed, next_command=command)
+
+
+def _rows_of_tables(source: GraphSource) -> tuple[int, int]:
+    """Return the rows of edges and of nodes."""
+    from heterophily.data.disk.convert.nodes import table_of
+
+    edges, nodes = (
+        table_of(Path(file or ""), source.delimiter, source.has_header).num_rows
+        for file in (source.edges, source.nodes)
+    )
+    return edges, nodes
+
+
+def _need_for_diagnosis(name: str, num_nodes: int, num_entries: int, most: int) -> None:
+    """Refuse a limit in which the probe cannot be done."""
+    from heterophily.data.memory import memory_limit, need
+    from heterophily.diagnosis.disk import memory_of_diagnosis
+
+    with memory_limit(most):
+        need(memory_of_diagnosis(num_nodes, num_entries), f"the diagnosis of {name} on disk")
 
 
 def lacks_room(source: GraphSource) -> str:

@@ -15,6 +15,7 @@ WORDS_DENSITY = 0.3
 OVERSAMPLING, POWER_ITERATIONS = 10, 3
 LARGE = 2**25  # entries from which single precision serves
 LARGEST = 1e100
+_ROWS = 1 << 16  # that are drawn or multiplied together
 
 
 def scale_features(features: Any) -> Any:
@@ -98,13 +99,18 @@ def leading_directions(
     else:
         sample = np.asarray(sample, dtype=dtype)
         turned = sample.T
-    found: Any = rng.standard_normal((sample.shape[1], width)).astype(dtype)
+    found: Any = np.empty((sample.shape[1], width), dtype)
+    for first in range(0, len(found), _ROWS):
+        found[first : first + _ROWS] = rng.standard_normal(found[first : first + _ROWS].shape)
     for _ in range(POWER_ITERATIONS):
-        found = _orthonormal(turned @ _orthonormal(sample @ found))
-    image: Any = sample @ found
+        image: Any = _orthonormal(sample @ found)
+        del found  # it may be hundreds of megabytes
+        found = _orthonormal(turned @ image)
+    image = sample @ found
     _, rotation = np.linalg.eigh((image.T @ image).astype(np.float64))
     turn = rotation[:, ::-1][:, :columns].astype(dtype)
-    return np.ascontiguousarray((found @ turn).T)
+    directions = _times(found, turn).T
+    return directions if is_large else np.ascontiguousarray(directions)
 
 
 def _orthonormal(matrix: NDArray[Any]) -> NDArray[Any]:
@@ -115,4 +121,16 @@ def _orthonormal(matrix: NDArray[Any]) -> NDArray[Any]:
     kept = values > floor * max(float(values[-1]), 0.0)
     if not kept.any():  # the matrix is zero: any direction serves
         return np.eye(*matrix.shape, dtype=matrix.dtype)[:, :1]
-    return np.asarray(matrix @ (vectors[:, kept] / np.sqrt(values[kept])).astype(matrix.dtype))
+    return _times(matrix, (vectors[:, kept] / np.sqrt(values[kept])).astype(matrix.dtype))
+
+
+def _times(matrix: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
+    """Return ``matrix @ right``, which has no more columns; a large matrix is overwritten."""
+    if matrix.size <= LARGE:
+        return np.asarray(matrix @ right)
+    count, kept = len(matrix), right.shape[1]
+    flat = matrix.reshape(-1)
+    for first in range(0, count, _ROWS):
+        block = matrix[first : first + _ROWS] @ right
+        flat[first * kept : first * kept + block.size] = block.reshape(-1)
+    return flat[: count * kept].reshape(count, kept)

@@ -9,10 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heterophily.data.disk.graph import DiskGraph
+from heterophily.data.memory import SMALLEST_ON_DISK
 from heterophily.diagnosis.beyond_memory import Held, check_classes, report_of
 from heterophily.diagnosis.diagnose import Diagnosis
 from heterophily.diagnosis.disk_columns import DiskColumns
 from heterophily.diagnosis.probe import MAX_NODES
+from heterophily.diagnosis.sampled_columns import SKETCHED
 from heterophily.diagnosis.shuffle import MAX_EDGES, EdgeChance, chance_of
 from heterophily.diagnosis.sources import SECRET
 from heterophily.metrics.collect.disk import disk_statistics, row_blocks
@@ -61,6 +63,18 @@ def diagnose_disk(
     return held.diagnose(quick=quick, seed=seed, next_command=next_command)
 
 
+def memory_of_diagnosis(num_nodes: int, num_entries: int) -> int:
+    """Return about how many bytes :func:`diagnose_disk` takes.
+
+    Labels and lists of nodes grow with the nodes, the sketch of who is linked to whom with the
+    edges that it looks at.
+
+    >>> memory_of_diagnosis(2_000_000, 40_000_000) // 10**6
+    586
+    """
+    return SMALLEST_ON_DISK + 210 * min(num_entries, SKETCHED) + 16 * num_nodes
+
+
 def small_labels(graph: DiskGraph) -> NDArray[Any]:
     """Return all labels in memory, -1 = none, in two bytes each where that is enough."""
     return np.array(graph.labels, np.int16 if graph.num_classes < 2**15 else np.int32)
@@ -83,7 +97,7 @@ def sampled_chance(
         drawn = np.sort(chosen)
     sources, targets, seen = [], [], 0
     for part in graph.parts:
-        for first, last in row_blocks(part):
+        for first, last in row_blocks(part, entries=1 << 20):
             indptr, indices = part.read(first, last)
             rows = np.repeat(np.arange(part.first + first, part.first + last), np.diff(indptr))
             keep = (labels[rows] >= 0) & (labels[indices] >= 0)

@@ -110,7 +110,8 @@ class SampledColumns(ProbeColumns):
         stacked = sp.csr_array(sp.vstack(matrices))
         most = min(STRUCTURE_COLUMNS, max(MAX_ENTRIES // (2 * stacked.shape[1]), 8))
         directions = leading_directions(stacked, most, seed=self.sketch, max_rows=stacked.shape[0])
-        sketch = np.asarray(matrices[0] @ directions.T, dtype=np.float64)
+        used = np.unique(matrices[0].indices)  # few of the columns: those of the sample
+        sketch = np.asarray(matrices[0][:, used] @ directions.T[used], dtype=np.float64)
         size = np.sqrt(np.square(sketch).sum() / max(sample.size, 1))
         logarithm = np.bincount(at, np.log1p(degree), minlength=sample.size)
         around = logarithm / np.maximum(sample.degree, 1.0)

@@ -13,7 +13,8 @@ from heterophily.metrics.statistics import LabelStatistics
 from heterophily.native.node_sums import NodeBlock
 from heterophily.native.rows import compact_labels, count_row_labels
 
-_ROWS, _ENTRIES = 1 << 19, 1 << 24  # of a block, at most (one row may have more entries)
+_ROWS, _ENTRIES = 1 << 19, 1 << 22  # of a block, at most (one row may have more entries)
+_COUNTS = 1 << 22  # of neighbours by class in a block
 
 
 def disk_statistics(graph: DiskGraph, *, threads: int | None = None) -> LabelStatistics:
@@ -29,6 +30,7 @@ def disk_statistics(graph: DiskGraph, *, threads: int | None = None) -> LabelSta
            [1., 0.]])
     """
     labels = compact_labels(graph.labels, graph.num_classes)
+    rows = min(_ROWS, max(_COUNTS // max(graph.num_classes, 1), 1))
 
     def job(part: DiskPart, first: int, last: int) -> Callable[[], NodeBlock]:
         def count() -> NodeBlock:
@@ -41,7 +43,7 @@ def disk_statistics(graph: DiskGraph, *, threads: int | None = None) -> LabelSta
 
     def jobs() -> Iterator[Callable[[], NodeBlock]]:
         for part in graph.parts:
-            for first, last in row_blocks(part):
+            for first, last in row_blocks(part, rows=rows):
                 yield job(part, first, last)
 
     return collect_blocks(
