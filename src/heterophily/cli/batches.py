@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+import os
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -49,6 +51,32 @@ def is_on_disk(source: GraphSource) -> bool:
     from heterophily.data.disk.write import is_disk_graph
 
     return is_disk_graph(source.graph)
+
+
+@contextlib.contextmanager
+def memory_of_command(source: GraphSource) -> Iterator[None]:
+    """Let ``--memory`` hold for all of a command on a graph on disk, its threads included.
+
+    For other graphs it holds while they are read.
+    """
+    if source.memory is None or not is_on_disk(source):
+        yield
+        return
+    from heterophily.data.memory import VARIABLE, as_bytes
+
+    try:
+        as_bytes(source.memory)
+    except InputError as error:
+        raise InputError(f"--memory {error}") from None
+    before = os.environ.get(VARIABLE)
+    os.environ[VARIABLE] = source.memory
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[VARIABLE]
+        else:
+            os.environ[VARIABLE] = before
 
 
 def open_any(source: GraphSource) -> Any:
@@ -101,7 +129,13 @@ def choose_batches(
             f"{graph.name} with {graph.num_nodes:,} nodes and {graph.num_edges:,} edges is too "
             f"large for this model: training it ({' or '.join(ways)}) needs at least "
             f"{memory_of(ways[-1], spec, size) / _GB:,.1f} GB of memory, and {room / _GB:,.1f} GB "
-            "may be used; choose acm-sgc-1, acm-sign or mlp-2"
+            "may be used; raise --memory, or choose acm-sgc-1, acm-sign or mlp-2"
+        )
+    needed = memory_of(chosen, spec, size)
+    if chosen != "sampled" and needed > room:  # what samples read is mapped, not held
+        raise InputError(
+            f"--batches {chosen} needs about {needed / _GB:,.1f} GB of memory, and "
+            f"{room / _GB:,.1f} GB may be used; raise --memory, or leave out --batches"
         )
     if chosen == "full":
         return ChosenWay(graph.to_graph(), _settings(graph, chosen, numbers, config))
@@ -110,7 +144,7 @@ def choose_batches(
         _settings(graph, chosen, numbers, config),
         is_on_disk=True,
         way=chosen,
-        needed=memory_of(chosen, spec, size),
+        needed=needed,
         full=memory_of("full", spec, size),
         limit=room,
         is_asked=asked != "auto",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 from collections.abc import Callable
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 
 from heterophily.cli import panels
+from heterophily.cli.batches import memory_of_command
 from heterophily.cli.sources import graph_source
 from heterophily.data.source import GraphSource
 
@@ -93,7 +95,11 @@ def spread(command: Callable[..., None]) -> Callable[..., None]:
             name: maker(**{option.name: values.pop(option.name) for option in options[name]})
             for name, maker in makers.items()
         }
-        command(**made, **values)
+        with contextlib.ExitStack() as stack:
+            for value in made.values():
+                if isinstance(value, GraphSource):
+                    stack.enter_context(memory_of_command(value))
+            command(**made, **values)
 
     every = [option for parameter in own for option in options.get(parameter.name, [parameter])]
     both = sorted(every, key=_place)
