@@ -4,7 +4,7 @@
     python tests/rank_slow.py printed.txt [--limit 0.5]
 
 A test counts with all its parameters and with what is made for it. A test that the file does not
-tell of (it was left out) keeps its place after the others.
+tell of (``make test-fast`` left it out, so it is slower) keeps its place before the others.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ def ranked(printed: str, before: list[str], limit: float) -> list[str]:
     """Return the slow tests in their new order.
 
     >>> ranked("2.0s call     tests/a.py::one[x y]\\n0.1s call     tests/a.py::two\\n", ["old"], 1)
-    ['tests/a.py::one', 'old']
+    ['old', 'tests/a.py::one']
     """
     seconds = Counter[str]()
     for taken, test in LINE.findall(printed):
         seconds[test] += float(taken)
     slow = [test for test, taken in seconds.most_common() if taken >= limit]
-    return [*slow, *(test for test in before if test not in seconds)]
+    return [*(test for test in before if test not in seconds), *slow]
 
 
 if __name__ == "__main__":
