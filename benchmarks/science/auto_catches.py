@@ -78,6 +78,19 @@ def _joined(
     return source, target
 
 
+def _through_others(
+    rule: Ints, others: Ints, rng: np.random.Generator, *, links: int, classes: int
+) -> Catch:
+    """Join nodes of a rule to others of the same kind, which have no labels; columns are noise."""
+    count, more = rule.size, others.size
+    group = np.concatenate([np.full(count, -1), others])
+    source, target = _joined(np.repeat(np.arange(count), links), group, np.repeat(rule, links), rng)
+    labels = np.concatenate([_noisy(rule, classes, rng), np.full(more, -1)])
+    features = rng.normal(size=(count + more, 4))
+    graph = Graph.from_edges(source, target, labels=labels, features=features)
+    return Catch(graph, np.concatenate([rule, np.zeros(more, np.int64)]), "gcn")
+
+
 def degree(rng: np.random.Generator) -> Catch:
     """Only the number of neighbours tells: 3 or 9 edges drawn; columns are noise."""
     rule = rng.integers(0, 2, 1500)
@@ -91,12 +104,8 @@ def degree(rng: np.random.Generator) -> Catch:
 def two_edges_away(rng: np.random.Generator) -> Catch:
     """People buy products of their taste; products have no label, and all columns are noise."""
     rule = rng.integers(0, 3, 1500)
-    taste = np.concatenate([np.full(1500, -1), rng.integers(0, 3, 1000)])
-    source, target = _joined(np.repeat(np.arange(1500), 4), taste, np.repeat(rule, 4), rng)
-    labels = np.concatenate([_noisy(rule, 3, rng), np.full(1000, -1)])
-    features = rng.normal(size=(2500, 4))
-    graph = Graph.from_edges(source, target, labels=labels, features=features)
-    return Catch(graph, np.concatenate([rule, np.zeros(1000, np.int64)]), "gcn")
+    taste = rng.integers(0, 3, 1000)
+    return _through_others(rule, taste, rng, links=4, classes=3)
 
 
 def direction(rng: np.random.Generator) -> Catch:
@@ -186,12 +195,7 @@ def difference(rng: np.random.Generator) -> Catch:
 def which_neighbours(rng: np.random.Generator) -> Catch:
     """Who one is connected to tells: 40 hubs without labels, columns are noise."""
     rule = rng.integers(0, 4, 1500)
-    kind = np.concatenate([np.full(1500, -1), np.arange(40) % 4])
-    source, target = _joined(np.repeat(np.arange(1500), 3), kind, np.repeat(rule, 3), rng)
-    labels = np.concatenate([_noisy(rule, 4, rng), np.full(40, -1)])
-    features = rng.normal(size=(1540, 4))
-    graph = Graph.from_edges(source, target, labels=labels, features=features)
-    return Catch(graph, np.concatenate([rule, np.zeros(40, np.int64)]), "gcn")
+    return _through_others(rule, np.arange(40) % 4, rng, links=3, classes=4)
 
 
 def rare(rng: np.random.Generator) -> Catch:

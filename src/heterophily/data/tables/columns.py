@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from heterophily.data.labels import NUMBER
 from heterophily.data.remedies import remedy
-from heterophily.data.tables.end_names import ends_by_name, known_ends
+from heterophily.data.tables.end_names import ends_by_name, known_ends, plain_names
 from heterophily.data.tables.table import NamedColumns, require_column
 from heterophily.data.wording import short
 from heterophily.errors import InputError
@@ -48,7 +48,7 @@ class NodeColumns:
 
 def _known(table: NamedColumns, names: Sequence[str]) -> str | None:
     """Return the column that carries the first of some well-known names, in any case."""
-    plain = {column.strip().lower(): column for column in reversed(table.columns)}
+    plain = plain_names(table.columns)
     return next((plain[name] for name in names if name in plain), None)
 
 

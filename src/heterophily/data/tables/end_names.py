@@ -79,6 +79,15 @@ def is_measure(name: str) -> bool:
     return not _MEASURES.isdisjoint(words_in(name))
 
 
+def plain_names(names: Sequence[str]) -> dict[str, str]:
+    """Return the columns by their names without blanks and capitals; the first of equal ones.
+
+    >>> plain_names(["Source ", "source", "W"])
+    {'w': 'W', 'source': 'Source '}
+    """
+    return {name.strip().lower(): name for name in reversed(names)}
+
+
 def paired(names: Sequence[str], *, by_number: bool = False) -> list[tuple[str, str]]:
     """Return the pairs of columns that are called as two ends, in the order of the columns.
 
@@ -106,7 +115,7 @@ def known_ends(names: Sequence[str]) -> tuple[str, str] | None:
     >>> known_ends(["src_port", "Source", "Target", "dst_port"])
     ('Source', 'Target')
     """
-    plain = {name.strip().lower(): name for name in reversed(names)}
+    plain = plain_names(names)
     found = ((plain.get(first), plain.get(second)) for first, second in _WHOLE)
     return next(((a, b) for a, b in found if a is not None and b is not None), None)
 

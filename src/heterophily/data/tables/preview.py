@@ -9,7 +9,7 @@ from typing import Any
 
 from heterophily.data.encode.kinds import kinds_of
 from heterophily.data.tables.columns import IDS, LABELS, WEIGHTS
-from heterophily.data.tables.end_names import ends_by_name
+from heterophily.data.tables.end_names import ends_by_name, plain_names
 from heterophily.data.tables.open import open_table
 from heterophily.data.tables.table import Table
 
@@ -41,7 +41,7 @@ class TablePreview:
 def preview_edges(path: str | Path, **reading: Any) -> TablePreview:
     """Look at a table of edges: well-known names give source, target and weight."""
     table = open_table(path, "edges", **reading)
-    found = _by_name(table.columns)
+    found = plain_names(table.columns)
     ends = ends_by_name(table.columns)
     roles = {} if ends is None else dict(zip(("source", "target"), ends, strict=True))
     return _look(table, roles | _first(found, "weight", WEIGHTS))
@@ -50,12 +50,8 @@ def preview_edges(path: str | Path, **reading: Any) -> TablePreview:
 def preview_nodes(path: str | Path, **reading: Any) -> TablePreview:
     """Look at a table of nodes: well-known names give node_id and label."""
     table = open_table(path, "nodes", **reading)
-    found = _by_name(table.columns)
+    found = plain_names(table.columns)
     return _look(table, _first(found, "node_id", IDS) | _first(found, "label", LABELS))
-
-
-def _by_name(columns: Sequence[str]) -> dict[str, str]:
-    return {column.strip().lower(): column for column in reversed(columns)}
 
 
 def _first(found: Mapping[str, str], role: str, names: Sequence[str]) -> dict[str, str]:
