@@ -19,7 +19,8 @@ from heterophily.models.residual import ResidualNetwork
 
 def write_residual(network: ResidualNetwork, builder: ProgramBuilder) -> None:
     """Write the steps of a residual stack, up to its logits."""
-    backbone: Residual = network.backbone
+    backbone = network.backbone
+    assert isinstance(backbone, Residual)
     entered = builder.features(backbone.input, rate=backbone.input_dropout)
     state = builder.activation("gelu", builder.dropout(entered, backbone.dropout))
     states = []
