@@ -23,6 +23,8 @@ LIBRARY = "HETEROPHILY_SANITIZED_LIBRARY"
 MODELS_TRIED = (
     *("acm-gcn", "acmii-gcn", "acm-snowball-2", "acm-gcn++", "gcn"),
     *("res-gcn", "res-sage", "res-acm", "res-acmii", "res-acm+", "res-acmii+"),
+    *("gprgnn", "appnp", "bernnet", "gcn+jk", "mixhop", "graphsage", "h2gcn", "linkx", "fsgnn"),
+    *("gcnii", "acm-gcnii*"),
 )
 FLAGS = [
     *["-std=c++17", "-O1", "-g", "-shared", "-fPIC", "-pthread", "-fno-omit-frame-pointer"],
@@ -91,6 +93,10 @@ def fuzz(cases: int) -> None:
             # is 0 but for rounding, and a ReLU turns that into two different answers.
             sees_all = graph.adjacency.count_nonzero(axis=1).max() >= nodes - 1
             options["norm"] = str(rng.choice(["layer"] if sees_all else ["layer", "batch"]))
+        elif model == "linkx":
+            options["depth"] = 1 if nodes == 1 else 2  # a batch norm needs two nodes
+        elif model.startswith("acm-gcnii"):
+            options["channels"] = tuple(names[: int(rng.integers(1, 4))])
         elif model.startswith("acm"):
             options |= {
                 "channels": tuple(names[: int(rng.integers(1, 4))]),

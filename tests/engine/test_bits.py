@@ -19,7 +19,15 @@ from heterophily.native.library import ISA_VARIABLE, engine
 
 MODELS = ("gcn", "acm-gcn", "acmii-gcn", "acm-gcn+", "acm-gcn++", "acm-snowball-2")
 STACKS = ("res-gcn", "res-sage", "res-acm", "res-acmii", "res-acm+")
-CASES = [*((model, {}) for model in (*MODELS, *STACKS)), ("res-sage", {"norm": "batch"})]
+BASELINES = (
+    *("gprgnn", "appnp", "bernnet", "gcn+jk", "mixhop", "graphsage", "h2gcn", "linkx", "fsgnn"),
+    *("gcnii", "acm-gcnii*"),
+)
+CASES = [
+    *((model, {}) for model in (*MODELS, *STACKS, *BASELINES)),
+    ("res-sage", {"norm": "batch"}),
+    ("graphsage", {"use_l2_norm": True}),
+]
 EPOCHS = 15
 
 
@@ -36,7 +44,7 @@ def like_texas() -> Graph:
 @pytest.mark.parametrize(("model", "options"), CASES, ids=str)
 def test_every_instruction_set_gives_the_same_losses_and_weights(
     model: str,
-    options: dict[str, str],
+    options: dict[str, object],
     maker: Callable[[], Graph],
     dtype: torch.dtype,
     monkeypatch: pytest.MonkeyPatch,

@@ -11,7 +11,9 @@
 #include <vector>
 
 #include "around_steps.h"
+#include "coefficient_steps.h"
 #include "plain_steps.h"
+#include "row_steps.h"
 #include "weight_steps.h"
 
 namespace hp {
