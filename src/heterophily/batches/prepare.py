@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal, cast
 
-import numpy as np
-from numpy.typing import NDArray
+import scipy.sparse as sp
 
 from heterophily.batches.neighbourhoods import Neighbourhoods
 from heterophily.batches.precomputed import ChannelBatches
@@ -19,6 +18,7 @@ from heterophily.channels.operator import StreamedOperator
 from heterophily.channels.precompute import compute_channels
 from heterophily.channels.recipe import ChannelRecipe
 from heterophily.channels.rows import AnyGraph, usable_threads
+from heterophily.channels.stored import Stored
 from heterophily.data.disk.graph import DiskGraph
 from heterophily.errors import InputError
 from heterophily.layers.feature_scaling import FeatureKind
@@ -147,7 +147,8 @@ def sampled_batches(
 
     Where nodes have more neighbours than are drawn and the first layer filters X itself, ÂX is
     computed once (a channel, see :func:`channel_batches`) and read for the sampled nodes: only
-    later layers are sampled.
+    later layers are sampled. Of sparse features ÂX would be dense; there all neighbours of the
+    sampled nodes are read, and their products with the first weight are averaged.
     """
     layers = sampled_layers(spec)
     if layers is None:
@@ -162,16 +163,20 @@ def sampled_batches(
     panels = FeaturePanels(graph)
     scale = scale_of(panels, inputs.features, row_normalize=inputs.row_normalize)
     operator = StreamedOperator.of(graph, kind=inputs.normalization, renormalize=inputs.renormalize)
-    averages: Sequence[NDArray[np.float32]] = ()
+    scale = scale.with_columns(columns)
+    features = panels.stored(scale)
+    averages: Stored | Literal["of-neighbours"] = ()
     entries = graph.num_entries if isinstance(graph, DiskGraph) else graph.adjacency.nnz
     is_cut = fanout is not None and entries > fanout * graph.num_nodes
     if is_cut and has_exact_first_layer(spec):
-        averages = _channels(graph, inputs, ("own", "low-1"), columns).low["low-1"]
+        averages = "of-neighbours"
+        if not isinstance(features, sp.csr_array):
+            averages = _channels(graph, inputs, ("own", "low-1"), columns).low["low-1"]
     neighbourhoods = Neighbourhoods(
         operator,
-        panels.arrays(),
-        scale.with_columns(columns),
-        (fanout or 1,) * (layers - bool(averages)),
+        features,
+        scale,
+        (fanout or 1,) * (layers - (len(averages) > 0)),
         threads=usable_threads(),
         averages=averages,
     )
