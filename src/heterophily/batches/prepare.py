@@ -42,13 +42,7 @@ def channel_batches(
     progress: Progress | None = None,
 ) -> ChannelBatches:
     """Compute the channels that a model sees, or open them, and return batches of them."""
-    names = row_channels(spec)
-    if names is None:
-        raise InputError(
-            "this model uses neighbours in every layer, so its channels cannot be computed once "
-            "before the training; train it with --batches sampled, or choose acm-sgc-1, acm-sign "
-            "or mlp-2"
-        )
+    names = _needed_channels(spec)
     channels = _channels(graph, spec.inputs, names, columns, progress)
     run_length = DISK_RUN if isinstance(graph, DiskGraph) else 1
     return ChannelBatches(channels, names, run_length=run_length)
@@ -121,6 +115,36 @@ def sampled_layers(spec: ModelSpec) -> int | None:
     return None
 
 
+def check_way(spec: ModelSpec, way: str) -> None:
+    """Refuse a kind of batches that a model cannot be trained by."""
+    if way == "channels":
+        _needed_channels(spec)
+    if way == "sampled":
+        _needed_layers(spec)
+
+
+def _needed_channels(spec: ModelSpec) -> tuple[str, ...]:
+    names = row_channels(spec)
+    if names is None:
+        raise InputError(
+            "this model uses neighbours in every layer, so its channels cannot be computed once "
+            "before the training; train it with --batches sampled, or choose acm-sgc-1, acm-sign "
+            "or mlp-2"
+        )
+    return names
+
+
+def _needed_layers(spec: ModelSpec) -> int:
+    layers = sampled_layers(spec)
+    if layers is None:
+        raise InputError(
+            "the neighbourhoods of this model cannot be sampled; those of acm-gcn, acmii-gcn, gcn, "
+            "res-acm, res-acmii, res-gcn and res-sage can (without the structure channel: "
+            "--option with_structure=false)"
+        )
+    return layers
+
+
 def has_exact_first_layer(spec: ModelSpec) -> bool:
     """Whether the averages that the first of several layers needs can be computed once.
 
@@ -150,13 +174,7 @@ def sampled_batches(
     later layers are sampled. Of sparse features ÂX would be dense; there all neighbours of the
     sampled nodes are read, and their products with the first weight are averaged.
     """
-    layers = sampled_layers(spec)
-    if layers is None:
-        raise InputError(
-            "the neighbourhoods of this model cannot be sampled; those of acm-gcn, acmii-gcn, gcn, "
-            "res-acm, res-acmii, res-gcn and res-sage can (without the structure channel: "
-            "--option with_structure=false)"
-        )
+    layers = _needed_layers(spec)
     inputs = spec.inputs
     if graph.is_directed and inputs.edge_direction != "given":
         raise InputError(f"edge_direction={inputs.edge_direction!r} cannot be sampled; use given")
