@@ -40,6 +40,7 @@ NETWORKS = (
     *("res-gcn", "res-sage", "res-acm", "res-acmii", "res-acm+", "res-acmii+"),
     *("gprgnn", "appnp", "bernnet", "gcn+jk", "mixhop", "graphsage", "h2gcn", "linkx", "fsgnn"),
     *("gcnii", "acm-gcnii*"),
+    *("gat", "gat+jk", "fagcn", "res-gat", "gat-sep", "res-fagcn"),
 )
 EPOCHS = 30
 

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 from torch import nn
 
 from heterophily.engine.acm_sign import write_acm_sign
+from heterophily.engine.attention import write_fagcn, write_gat, write_gat_jk
 from heterophily.engine.gcnii import write_gcnii
 from heterophily.engine.neighbourhoods import (
     write_gcn_jk,
@@ -22,11 +23,13 @@ from heterophily.engine.separate_maps import write_fsgnn, write_linkx
 from heterophily.models.acm_sign import AcmSign
 from heterophily.models.appnp import Appnp
 from heterophily.models.bernnet import Bernnet
+from heterophily.models.fagcn import Fagcn
 from heterophily.models.fsgnn import Fsgnn
+from heterophily.models.gat import Gat
 from heterophily.models.gprgnn import Gprgnn
 from heterophily.models.graphsage import Graphsage
 from heterophily.models.h2gcn import H2gcn
-from heterophily.models.jumping_knowledge import GcnJk
+from heterophily.models.jumping_knowledge import GatJk, GcnJk
 from heterophily.models.linkx import Linkx
 from heterophily.models.mixhop import Mixhop
 from heterophily.models.networks import GcniiNetwork
@@ -40,7 +43,10 @@ PROGRAMS: Mapping[type[nn.Module], Writer] = {
     Appnp: write_appnp,
     Bernnet: write_bernnet,
     DirectedNetwork: write_residual,
+    Fagcn: write_fagcn,
     Fsgnn: write_fsgnn,
+    Gat: write_gat,
+    GatJk: write_gat_jk,
     GcniiNetwork: write_gcnii,
     GcnJk: write_gcn_jk,
     Gprgnn: write_gprgnn,

@@ -7,13 +7,22 @@ from typing import Any
 
 from torch import Tensor, nn
 
+from heterophily.engine.attention import attended, signed
 from heterophily.engine.operators import direction_name
 from heterophily.engine.parameters import NotCoveredError
 from heterophily.engine.program import ProgramBuilder
 from heterophily.layers.acm_layer import AcmLayer
 from heterophily.layers.channel import Channel
 from heterophily.layers.convolution import Convolution
-from heterophily.layers.convolutions import ChannelMixing, ChannelMixingII, EgoAndMean, Smoothing
+from heterophily.layers.convolutions import (
+    Attention,
+    ChannelMixing,
+    ChannelMixingII,
+    EgoAndAttention,
+    EgoAndMean,
+    SignedAttention,
+    Smoothing,
+)
 from heterophily.layers.directed_convolutions import DirectedEgoAndMean, DirectedSmoothing
 from heterophily.layers.directions import Scaling
 from heterophily.models.backbones.residual import JUMPS, FeedForward, Residual
@@ -83,6 +92,21 @@ def _both_ways(
     return [builder.propagate(value, operator=name) for name in names]
 
 
+def _attention(builder: ProgramBuilder, convolution: Convolution, value: int) -> int:
+    assert isinstance(convolution, Attention)
+    layer = convolution.attention
+    return attended(builder, layer, builder.linear(value, layer.linear))
+
+
+def _ego_and_attention(builder: ProgramBuilder, convolution: Convolution, value: int) -> int:
+    return builder.concat([value, _attention(builder, convolution, value)])
+
+
+def _signed_attention(builder: ProgramBuilder, convolution: Convolution, value: int) -> int:
+    assert isinstance(convolution, SignedAttention)
+    return signed(builder, convolution.layer, value, value)
+
+
 def _channel_mixing(builder: ProgramBuilder, convolution: Convolution, value: int) -> int:
     assert isinstance(convolution, ChannelMixing)
     return acm_layer(builder, convolution.layer, value)
@@ -149,6 +173,9 @@ _CONVOLUTIONS: Mapping[type[Convolution], Callable[[ProgramBuilder, Convolution,
     EgoAndMean: _ego_and_mean,
     DirectedSmoothing: _directed_smoothing,
     DirectedEgoAndMean: _directed_means,
+    Attention: _attention,
+    EgoAndAttention: _ego_and_attention,
+    SignedAttention: _signed_attention,
     ChannelMixing: _channel_mixing,
     ChannelMixingII: _channel_mixing,
 }

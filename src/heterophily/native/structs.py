@@ -7,7 +7,7 @@ from ctypes import POINTER, Structure, c_double, c_int32, c_int64, c_uint64, c_v
 RESIDUALS = {"none": 0, "every-layer": 1, "once": 2}
 _KINDS = (
     "features linear propagate norm gelu relu dropout add concat maximum mix batch-norm structure "
-    "combine join bias columns unit"
+    "scores attention signed-sum bias average elu combine join columns unit"
 )
 STEPS = {name: number for number, name in enumerate(_KINDS.split())}
 FORMS = {"plain": 0, "softmax": 1, "relu": 2}
@@ -174,6 +174,7 @@ class StepStruct(Structure):
         ("running", c_int64),
         ("mixer", POINTER(LayerStruct)),
         ("table", c_void_p),
+        ("heads", c_int64),
     )
 
 

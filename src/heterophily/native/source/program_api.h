@@ -19,12 +19,19 @@ enum hp_step_kind {
   HP_MIX = 10,     // ACM's mixture of its inputs, as `mixer` says
   HP_BATCH_NORM = 11, // `first`: epsilon, `second`: momentum; weight: gain, bias: shift
   HP_STRUCTURE = 12,  // A W_A
-  HP_COMBINE = 13,  // the sum of c_i x_i over its inputs; c: see hp_form
-  HP_JOIN = 14,     // [c_0 x_0, c_1 x_1, ..]
-  HP_BIAS = 15,     // x + b
-  HP_COLUMNS = 16,  // columns `number` .. of x
-  HP_UNIT = 17,     // rows divided by their length, at least `first`
-  HP_NUM_STEP_KINDS = 18
+  // Attention with `heads` heads side by side in the columns of x.
+  HP_SCORES = 13,      // [r, s], each padded to a power of two: <x, weight> and <x, bias> of every head
+  HP_ATTENTION = 14,   // sum_j softmax_j(LeakyReLU(r_i + s_j)) x_j of x, [r, s]; `first`: rate of dropout of
+                       // the weights, `second`: slope of LeakyReLU below 0
+  HP_SIGNED_SUM = 15,  // sum_j tanh(r_i + s_j) A_hat_ij x_j of x, [r, s]; `first`: rate
+  HP_BIAS = 16,        // x + b
+  HP_AVERAGE = 17,     // the mean of the heads of x
+  HP_ELU = 18,
+  HP_COMBINE = 19,  // the sum of c_i x_i over its inputs; c: see hp_form
+  HP_JOIN = 20,     // [c_0 x_0, c_1 x_1, ..]
+  HP_COLUMNS = 21,  // columns `number` .. of x
+  HP_UNIT = 22,     // rows divided by their length, at least `first`
+  HP_NUM_STEP_KINDS = 23
 };
 
 // What the numbers w at `weight` are turned into, one for each input, before they are multiplied with
@@ -44,6 +51,7 @@ struct hp_step {
   int64_t running;  // batch norm: running mean, running variance, number of passes, one after the other
   const hp_layer* mixer;
   const double* table;
+  int64_t heads;
 };
 
 // The last value holds the logits.
