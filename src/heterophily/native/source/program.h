@@ -8,6 +8,7 @@
 #include "loss.h"
 #include "score.h"
 #include "segments.h"
+#include "ties.h"
 
 namespace hp {
 
@@ -17,7 +18,7 @@ class Program {
   Program(const Graph<T>& graph, const hp_task& task, int64_t classes, const int32_t* labels, Team& team)
       : graph_(graph), task_(task), classes_(classes), labels_(labels),
         weights_(static_cast<const T*>(task.weights)), team_(team),
-        steps_(made_steps(graph, *task.program, task.replica.seed, team.size())), layout_(steps_) {
+        steps_(made_steps(graph, *task.program, task.replica.seed, team.size())), layout_(steps_), ties_(steps_) {
     for (int64_t width : layout_.widths) buffers_.emplace_back(graph.num_nodes, width);
     for (const auto& step : steps_) differs_ = differs_ || step->differs_in_training();
     for (int w = 0; w < team.size(); ++w) workers_.push_back(made_worker());
@@ -37,6 +38,7 @@ class Program {
   // The last segment on some rows, after a forward pass; their loss and right predictions.
   Score evaluate(const Rows& rows, int32_t* predictions) {
     begin(0);
+    observe(layout_.last_segment());
     std::vector<Score> scores(num_chunks(rows.count));
     for_blocks(rows, [&](const Rows& nodes, int64_t chunk, int w) {
       forward_block(layout_.last_segment(), nodes, workers_[w], false, w);
@@ -136,6 +138,9 @@ class Program {
       case HP_SCORES: return std::make_unique<ScoresStep<T>>(spec, widths[0], workers);
       case HP_ATTENTION: return std::make_unique<AttentionStep<T>>(spec, graph, widths[1], seed, workers);
       case HP_SIGNED_SUM: return std::make_unique<SignedSumStep<T>>(spec, graph, widths[1], seed, workers);
+      case HP_GATE: return std::make_unique<GateStep<T>>(spec, workers);
+      case HP_BLEND: return std::make_unique<BlendStep<T>>(spec, widths[0], workers);
+      case HP_SOLVE: return std::make_unique<SolveStep<T>>(spec);
       case HP_BIAS: return std::make_unique<BiasStep<T>>(spec);
       case HP_AVERAGE: return std::make_unique<AverageStep<T>>(spec);
       case HP_ELU: return std::make_unique<EluStep<T>>(spec);
@@ -202,9 +207,9 @@ class Program {
 
   // Shows the whole inputs of a segment to the steps that look around, in a training pass.
   void observe(int s) {
-    if (!is_training_) return;
     for (int i : layout_.segments[s].steps)
-      if (steps_[i]->looks_around()) around(i).observe(input(i), Chunks(graph_.num_nodes), team_);
+      if (steps_[i]->looks_around() && (is_training_ || around(i).observes_evaluations()))
+        around(i).observe(input(i), Chunks(graph_.num_nodes), team_);
   }
   AroundStep<T>& around(int i) { return static_cast<AroundStep<T>&>(*steps_[i]); }
   View<const T> input(int i, int k = 0) const {
@@ -409,9 +414,15 @@ class Program {
           store(totals_.row(0) + j, load(totals_.row(0) + j) + load(totals_.row(chunk) + j));
     });
     const std::vector<int>& steps = layout_.segments[s].steps;
-    for (size_t place = 0; place < steps.size(); ++place) {
-      Step<T>& step = *steps_[steps[place]];
-      step.update(step.spec.has_own_rates ? own : adam, totals_.row(0) + offsets_[place], team_);
+    const auto step = [&](int i, const T* totals) {
+      steps_[i]->update(steps_[i]->spec.has_own_rates ? own : adam, totals, team_);
+    };
+    for (size_t place = steps.size(); place-- > 0;) {
+      const T* totals = totals_.row(0) + offsets_[place];
+      if (ties_.has(steps[place]))
+        ties_.add(steps[place], totals, step);
+      else
+        step(steps[place], totals);
     }
   }
 
@@ -423,6 +434,7 @@ class Program {
   Team& team_;
   Steps steps_;
   Layout<T> layout_;
+  Ties<T> ties_;
   std::vector<Matrix<T>> buffers_;
   std::vector<Worker> workers_;
   Matrix<T> totals_;               // gradients of the parameters of a segment, a row for each chunk
