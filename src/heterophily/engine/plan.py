@@ -9,25 +9,23 @@ import torch
 from torch import nn
 
 from heterophily.engine.mixers import mixer_fields
+from heterophily.engine.networks import PROGRAMS
 from heterophily.engine.parameters import FlatParameters
 from heterophily.engine.parameters import NotCoveredError as NotCoveredError
 from heterophily.engine.program import ProgramBuilder
-from heterophily.engine.residual import write_residual
 from heterophily.layers.acm_layer import AcmLayer
 from heterophily.layers.feature_linear import FeatureLinear
 from heterophily.learning.learner import Learner
 from heterophily.learning.seeding import reproducible
-from heterophily.models.backbones.residual import Residual
 from heterophily.models.backbones.snowball import Snowball
 from heterophily.models.backbones.stack import Stack
 from heterophily.models.networks import NodeClassifier
-from heterophily.models.residual import ResidualNetwork
 from heterophily.models.spec import ModelSpec
 from heterophily.native import structs
 from heterophily.native.library import engine, runs_programs
 from heterophily.training.config import TrainConfig
 
-_MODULES = (NodeClassifier.__module__, ResidualNetwork.__module__)
+_OF_CHANNELS = NodeClassifier.__module__  # where networks of channels are defined
 
 
 class Plan:
@@ -44,20 +42,21 @@ class Plan:
     def __init__(self, model: nn.Module) -> None:
         if isinstance(model, Learner):
             raise NotCoveredError("")
-        if type(model).__module__ not in _MODULES:
-            raise NotCoveredError(f"{type(model).__name__} runs in torch")
-        self.model, backbone = model, model.backbone
+        if reason := _type_reason(type(model)):
+            raise NotCoveredError(reason)
+        self.model = model
         self.parameters = FlatParameters(model)
         self.keep: list[Any] = []  # arrays that the structs point to
         self.model_struct: structs.Model | None = None
         self.program: structs.ProgramStruct | None = None
-        if isinstance(backbone, Residual):
+        if write := PROGRAMS.get(type(model)):
             check_library()
             builder = ProgramBuilder(self.parameters)
-            write_residual(backbone, builder)
+            write(model, builder)
             self.program, self.keep = builder.program()
             self.num_classes = int(self.program.steps[self.program.num_steps - 1].width)
             return
+        backbone = model.backbone
         if isinstance(backbone, Stack):
             layers = self._stack(backbone)
         elif isinstance(backbone, Snowball):
@@ -132,14 +131,20 @@ class Plan:
         return places
 
 
+def _type_reason(network: type[nn.Module]) -> str:
+    """Return why no network of a type is covered; empty if it depends on the options."""
+    is_known = network in PROGRAMS or network.__module__ == _OF_CHANNELS
+    return "" if is_known else f"{network.__name__} runs in torch"
+
+
 def covers(spec: ModelSpec, config: TrainConfig | None = None) -> str | None:
     """Return why the native engine cannot train a model in some way, or None if it can.
 
     The reason is empty for a model that fits itself: neither engine has a part in it.
 
     >>> from heterophily.models.catalog import MODELS
-    >>> covers(MODELS["acm-gcn"]), covers(MODELS["gat"])
-    (None, 'Gat runs in torch')
+    >>> covers(MODELS["acm-gcn"]), covers(MODELS["sgformer"])
+    (None, 'Sgformer runs in torch')
     """
     if config is not None and (reason := config_reason(config)):
         return reason
@@ -160,8 +165,8 @@ def config_reason(config: TrainConfig) -> str:
 def _model_reason(spec: ModelSpec) -> str | None:
     if issubclass(spec.network, Learner):
         return ""
-    if spec.network.__module__ not in _MODULES:
-        return f"{spec.network.__name__} runs in torch"
+    if reason := _type_reason(spec.network):
+        return reason
     with reproducible(0, torch.device("cpu")):
         model = spec.build(num_nodes=4, num_features=3, num_classes=2)
     try:

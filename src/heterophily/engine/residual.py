@@ -14,10 +14,13 @@ from heterophily.layers.channel import Channel
 from heterophily.layers.convolution import Convolution
 from heterophily.layers.convolutions import ChannelMixing, ChannelMixingII, EgoAndMean, Smoothing
 from heterophily.models.backbones.residual import JUMPS, FeedForward, Residual
+from heterophily.models.residual import ResidualNetwork
 
 
-def write_residual(backbone: Residual, builder: ProgramBuilder) -> None:
-    """Write the steps of a backbone, up to its logits."""
+def write_residual(network: ResidualNetwork, builder: ProgramBuilder) -> None:
+    """Write the steps of a residual stack, up to its logits."""
+    backbone = network.backbone
+    assert isinstance(backbone, Residual)
     entered = builder.features(backbone.input, rate=backbone.input_dropout)
     state = builder.activation("gelu", builder.dropout(entered, backbone.dropout))
     states = []
