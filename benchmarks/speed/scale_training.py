@@ -30,10 +30,10 @@ from scale_channels import convert, draw_tables
 from shared import Spent, apart, count, heterophily, machine, parser, tell
 
 FULL = {"lr": 0.01, "weight_decay": 5e-4, "max_epochs": 300, "stopping": "none"}
-PAIRS = (  # model, kind of batches beside full ones, settings of mini-batches
-    ("acm-gcn", "sampled", {"batch_size": 512}),
-    ("acm-sgc-1", "channels", {"batch_size": 512}),
-    ("acm-sign", "channels", {"batch_size": 512}),
+PAIRS = (  # model, kind of batches beside full ones
+    ("acm-gcn", "sampled"),
+    ("acm-sgc-1", "channels"),
+    ("acm-sign", "channels"),
 )
 
 
@@ -51,7 +51,8 @@ def accuracy(told: argparse.Namespace) -> None:
         for given in told.graphs:
             graph, name = open_graph(given), Path(given).stem
             score = "roc-auc" if graph.num_classes == 2 else "accuracy"
-            for model, batches, numbers in PAIRS:
+            numbers = {"batch_size": told.batch_size}
+            for model, batches in PAIRS:
                 if told.models and model not in told.models:
                     continue
                 found, seconds, trained = [], [], []
@@ -91,7 +92,7 @@ def accuracy(told: argparse.Namespace) -> None:
                 if told.record is not None and not told.quick:
                     line = {"graph": name, "model": model, "batches": batches, "score": score}
                     line |= {"splits": told.repeats, "epochs": trained, "seconds": seconds}
-                    line |= {"fanout": told.fanout, "machine": machine()}
+                    line |= {"fanout": told.fanout, **numbers, "machine": machine()}
                     tell({**line, "full": round(full, 2), "mini": round(mini, 2)}, told.record)
 
 
@@ -216,6 +217,7 @@ def main() -> None:
         "--epochs", type=int, default=0, help="most epochs of mini-batches; 0: as train does"
     )
     options.add_argument("--fanout", type=int, default=15, help="of sampled neighbourhoods")
+    options.add_argument("--batch-size", type=int, default=512, help="nodes of a mini-batch")
     options.add_argument("--store", default=None)
     options.add_argument("--edges", type=count, default=10**7)
     options.add_argument("--columns", type=int, default=64)

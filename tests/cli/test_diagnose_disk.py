@@ -69,6 +69,29 @@ def test_a_folder_beyond_memory_is_diagnosed_where_it_is(
     assert found["next"]["command"].startswith("heterophily train auto karate.disk")
 
 
+@pytest.mark.parametrize(("needed", "word"), [(1, "train gcn"), (2**50, "train auto")])
+def test_the_next_command_is_one_that_memory_allows(
+    tables: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    needed: int,
+    word: str,
+) -> None:
+    monkeypatch.setattr("heterophily.batches.fits.memory_of", lambda *_: needed)
+    assert main(["convert", *tables[1:5], "--out", "karate.disk"]) == 0
+    capsys.readouterr()
+    assert main(["diagnose", "karate.disk", "--memory", "1GB", "--quick", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)["next"]["command"]
+    assert told.startswith(f"heterophily {word}")
+
+
+def test_what_a_folder_cannot_keep_is_refused_with_what_to_do(
+    tables: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["convert", *tables[1:5], "--edge-type", "kind", "--out", "k.disk"]) == 2
+    assert "leave out --edge-type" in capsys.readouterr().err
+
+
 def test_without_room_for_a_conversion_the_metrics_are_counted_and_why_is_said(
     tables: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -38,6 +38,7 @@ BUILDS = {  # name -> what a processor must have, flags
 NETWORKS = (
     *("gcn", "acm-gcn", "acmii-gcn", "acm-gcn+", "acm-gcn++", "acm-snowball-2"),
     *("res-gcn", "res-sage", "res-acm", "res-acmii", "res-acm+", "res-acmii+"),
+    *("gat", "gat+jk", "fagcn", "res-gat", "gat-sep", "res-fagcn"),
 )
 EPOCHS = 30
 

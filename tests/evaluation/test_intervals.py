@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 
 from heterophily.data.splits import Split, random_splits
+from heterophily.evaluation import intervals
 from heterophily.evaluation.intervals import (
     Interval,
     TestSizes,
@@ -126,3 +127,21 @@ def test_hybrid_interval_has_a_width_where_all_nodes_are_right():
     found = hybrid_interval(1.0, 1.0, both, both)
     assert found.low < -0.3
     assert found.high > 0.3
+
+
+@pytest.mark.parametrize("name", ["accuracy", "roc-auc"])
+def test_very_many_nodes_are_resampled_by_their_counts_with_the_same_width(name, monkeypatch):
+    rng = np.random.default_rng(4)
+    labels = rng.integers(0, 2, 6000)
+    good, bad = (
+        np.column_stack([1 - p, p])
+        for p in (np.clip(labels * s + rng.normal(0.3, 0.4, 6000), 0, 1) for s in (0.5, 0.3))
+    )
+    plain = paired_bootstrap(name, labels, good, bad)
+    monkeypatch.setattr(intervals, "LARGE", 1000)
+    monkeypatch.setattr(intervals, "SMALLER", 1500)
+    found = paired_bootstrap(name, labels, good, bad)
+    width = plain.high - plain.low
+    assert found.low == pytest.approx(plain.low, abs=0.2 * width)
+    assert found.high == pytest.approx(plain.high, abs=0.2 * width)
+    assert found == paired_bootstrap(name, labels, good, bad)

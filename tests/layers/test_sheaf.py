@@ -31,10 +31,10 @@ def edges():
 def random_maps(kind, edges):
     torch.manual_seed(0)
     if kind == "diagonal":
-        return torch.randn(edges.num_edges, D, dtype=torch.float64)
+        return torch.randn(D, edges.num_edges, dtype=torch.float64)
     if kind == "orthogonal":
-        return householder(torch.randn(edges.num_edges, 3, dtype=torch.float64), D)
-    return torch.randn(edges.num_edges, D, D, dtype=torch.float64)
+        return householder(torch.randn(3, edges.num_edges, dtype=torch.float64), D)
+    return torch.randn(D, D, edges.num_edges, dtype=torch.float64)
 
 
 def as_matrix(laplacian):
@@ -45,7 +45,7 @@ def as_matrix(laplacian):
 
 def dense_laplacian(maps, edges):
     """Definition 2 as coboundary: L = delta^T delta, over undirected edges, then normalised."""
-    blocks = torch.diag_embed(maps) if maps.ndim == 2 else maps
+    blocks = torch.diag_embed(maps.t()) if maps.ndim == 2 else maps.movedim(2, 0)
     place = {
         pair: k
         for k, pair in enumerate(zip(edges.rows.tolist(), edges.columns.tolist(), strict=True))
@@ -84,9 +84,9 @@ def test_the_sheaf_laplacian_is_symmetric_with_eigenvalues_between_zero_and_two(
 
 @pytest.mark.parametrize("build", [diagonal_laplacian, orthogonal_laplacian, general_laplacian])
 def test_the_trivial_sheaf_gives_the_normalised_laplacian_in_every_dimension(build, edges):
-    maps = torch.ones(edges.num_edges, D, dtype=torch.float64)
+    maps = torch.ones(D, edges.num_edges, dtype=torch.float64)
     if build is not diagonal_laplacian:
-        maps = torch.diag_embed(maps)
+        maps = torch.diag_embed(maps.t()).movedim(0, 2)
     matrix = as_matrix(build(maps, edges)).view(N, D, N, D)
     closed = torch.eye(N, dtype=torch.float64)
     closed[edges.rows, edges.columns] = 1.0
@@ -100,22 +100,24 @@ def test_the_trivial_sheaf_gives_the_normalised_laplacian_in_every_dimension(bui
 
 def test_householder_products_are_orthogonal_for_every_dimension():
     for stalk in (2, 3, 5):
-        entries = torch.randn(4, stalk * (stalk - 1) // 2, dtype=torch.float64)
-        turned = householder(entries, stalk)
+        entries = torch.randn(stalk * (stalk - 1) // 2, 4, dtype=torch.float64)
+        turned = householder(entries, stalk).movedim(2, 0)
         eye = torch.eye(stalk, dtype=torch.float64).expand(4, -1, -1)
         torch.testing.assert_close(turned @ turned.mT, eye)
 
 
-def test_the_inverse_root_has_the_right_gradient_even_for_equal_eigenvalues():
-    factor = torch.randn(2, D, D, dtype=torch.float64)
-    matrices = factor @ factor.mT + torch.eye(D)
+@pytest.mark.parametrize("size", [2, D])
+def test_the_inverse_root_has_the_right_gradient_even_for_equal_eigenvalues(size):
+    factor = torch.randn(4, size, size, dtype=torch.float64)
+    eye = torch.eye(size, dtype=torch.float64)
+    matrices = factor @ factor.mT + eye
     found = inverse_root(matrices)
-    torch.testing.assert_close(found @ matrices @ found, torch.eye(D).double().expand(2, -1, -1))
+    torch.testing.assert_close(found @ matrices @ found, eye.expand(4, -1, -1))
 
     def of_symmetric(entries):
         return inverse_root(0.5 * (entries + entries.mT))
 
     assert torch.autograd.gradcheck(of_symmetric, (matrices.requires_grad_(),))
-    equal = (2.0 * torch.eye(D, dtype=torch.float64)).expand(1, -1, -1).clone().requires_grad_()
+    equal = (2.0 * eye).expand(1, -1, -1).clone().requires_grad_()
     inverse_root(equal).sum().backward()
     assert torch.isfinite(equal.grad).all()

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
-import torch
 from numpy.typing import NDArray
 
+from heterophily.batches.blocks import as_block
 from heterophily.channels.columns import FeatureScale
 from heterophily.channels.operator import StreamedOperator
 from heterophily.channels.rows import degrees_of
+from heterophily.channels.stored import Stored, read_rows
+from heterophily.layers.averaged_features import AveragedFeatures, Averages
+from heterophily.layers.channel_linear import Block
 from heterophily.layers.inputs import GraphInputs, LayerStep
 from heterophily.layers.propagation import Propagation
-from heterophily.native.sampler import draw_neighbours, gather_rows, renumber
+from heterophily.layers.sparse_features import SparseFeatures
+from heterophily.layers.sparse_matrix import SparseMatrix
+from heterophily.native.sampler import Drawn, all_neighbours, draw_neighbours, renumber
 
 _LAYERS = 64  # of one batch: rounds of different batches never meet
 
@@ -38,23 +42,24 @@ class Neighbourhoods:
     ----------
     operator
         Â, by its rows.
-    panels, scale
-        X as panels, and how it is scaled.
+    features, scale
+        X as panels or sparse, and how it is scaled.
     fanouts
         Neighbours drawn in each layer, the first layer of the network first.
     threads
         Of the sampler and of the gathering; results do not depend on it.
     averages
-        Panels of ÂX, scaled, for a network whose first layer filters X: nothing is drawn for that
-        layer, and ``fanouts`` begin with the second.
+        ÂX, scaled, for a network whose first layer filters X: nothing is drawn for that layer, and
+        ``fanouts`` begin with the second. ``"of-neighbours"``: they are not stored, because X is
+        sparse; all neighbours of a node are read instead.
     """
 
     operator: StreamedOperator
-    panels: list[NDArray[np.float32]]
+    features: Stored
     scale: FeatureScale
     fanouts: tuple[int, ...]
     threads: int = 1
-    averages: Sequence[NDArray[np.float32]] = ()
+    averages: Stored | Literal["of-neighbours"] = ()
 
     @cached_property
     def degrees(self) -> NDArray[np.int64]:
@@ -74,19 +79,11 @@ class Neighbourhoods:
                 round=round * _LAYERS + layer,
                 threads=self.threads,
             )
-            every, places = renumber(known, drawn.neighbours)
-            counts = np.diff(drawn.indptr)
-            share = np.divide(
-                drawn.degrees, counts, out=np.zeros(counts.size), where=counts > 0
-            )  # d / k
-            matrix = self._matrix(every, known.size, drawn.indptr, places, drawn.degrees, share)
+            matrix, every = self._rows(known, drawn)
+            matrix.resize(every.size, every.size)  # rows without entries for nodes further out
             steps.append(LayerStep(Propagation.from_scipy(matrix), known.size))
             known = every
-        rows = gather_rows(self.panels, known, threads=self.threads)
-        features = torch.from_numpy(self.scale.apply(rows, known, slice(None)))
-        averages = None
-        if self.averages:
-            averages = torch.from_numpy(gather_rows(self.averages, known, threads=self.threads))
+        features = self._read(known)
         steps.reverse()
         return GraphInputs(
             features=features,
@@ -95,8 +92,35 @@ class Neighbourhoods:
             num_nodes=known.size,
             num_features=int(features.shape[1]),
             steps=tuple(steps),
-            averages=averages,
+            averages=self._averages(known),
         )
+
+    def _read(self, nodes: NDArray[np.int64]) -> Block:
+        rows = read_rows(self.features, nodes, threads=self.threads)
+        return as_block(self.scale.apply(rows, nodes, slice(None)))
+
+    def _averages(self, nodes: NDArray[np.int64]) -> Averages | None:
+        """Return ÂX of some nodes, if the first layer reads it."""
+        if isinstance(self.averages, str):
+            matrix, every = self._rows(nodes, all_neighbours(self.operator.parts, nodes))
+            rows = read_rows(self.features, every, threads=self.threads)
+            scaled = self.scale.apply(rows, every, slice(None))
+            return AveragedFeatures(
+                SparseMatrix.from_scipy(matrix), SparseFeatures.from_scipy(scaled)
+            )
+        if len(self.averages) == 0:
+            return None
+        return as_block(read_rows(self.averages, nodes, threads=self.threads))
+
+    def _rows(
+        self, known: NDArray[np.int64], drawn: Drawn
+    ) -> tuple[sp.csr_array, NDArray[np.int64]]:
+        """Return the rows of the sampled operator, (n, M), and the M nodes of its columns."""
+        every, places = renumber(known, drawn.neighbours)
+        counts = np.diff(drawn.indptr)
+        share = np.divide(drawn.degrees, counts, out=np.zeros(counts.size), where=counts > 0)
+        matrix = self._matrix(every, known.size, drawn.indptr, places, drawn.degrees, share)
+        return matrix, every
 
     def _matrix(
         self,
@@ -105,9 +129,9 @@ class Neighbourhoods:
         indptr: NDArray[np.int64],
         places: NDArray[np.int64],
         degrees: NDArray[np.int64],
-        share: NDArray[np.float64],
+        share: NDArray[np.float64],  # d / k
     ) -> sp.csr_array:
-        """Return the sampled operator (n, n): entries in the first ``count`` rows alone."""
+        """Return the rows of the sampled operator for the first ``count`` nodes."""
         loop = 1.0 if self.operator.renormalize else 0.0
         own = _inverse(degrees + loop)
         owner = np.repeat(np.arange(count), np.diff(indptr))
@@ -120,8 +144,7 @@ class Neighbourhoods:
             places = np.concatenate([places, np.arange(count)])
             owner = np.concatenate([owner, np.arange(count)])
             values = np.concatenate([values, own])
-        size = every.size
-        return sp.csr_array((values.astype(np.float32), (owner, places)), shape=(size, size))
+        return sp.csr_array((values.astype(np.float32), (owner, places)), (count, every.size))
 
 
 def _inverse(values: NDArray[Any]) -> NDArray[np.float64]:

@@ -8,9 +8,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from heterophily.batches.blocks import as_block
 from heterophily.batches.runs_of_rows import Nodes, node_batches
 from heterophily.channels.channels import Channels
 from heterophily.channels.rows import ahead
+from heterophily.layers.channel_linear import Block
 from heterophily.models.networks import RowWise
 
 RELEASE_BYTES = 256 * 2**20
@@ -37,7 +39,7 @@ class ChannelBatches:
 
     def batches(
         self, nodes: Nodes, size: int, *, seed: int, epoch: int, part: Callable[[Nodes], Nodes]
-    ) -> Iterator[tuple[Mapping[str, Tensor], Nodes]]:
+    ) -> Iterator[tuple[Mapping[str, Block], Nodes]]:
         """Iterate over the training nodes; the next batch is read while this one trains."""
         every = node_batches(nodes, size, seed=seed, epoch=epoch, run_length=self.run_length)
         mine = map(part, every)
@@ -64,7 +66,7 @@ class ChannelBatches:
         model.eval()
         count = self.num_nodes if nodes is None else nodes.size
 
-        def read() -> Iterator[tuple[Nodes | slice, Mapping[str, Tensor]]]:
+        def read() -> Iterator[tuple[Nodes | slice, Mapping[str, Block]]]:
             for at in range(0, count, size):
                 end = min(at + size, count)
                 rows = slice(at, end) if nodes is None else nodes[at:end]
@@ -74,12 +76,10 @@ class ChannelBatches:
             weights: list[Tensor] = []
             yield rows, model.on_rows(blocks, weights=weights), weights
 
-    def _blocks(self, rows: Nodes | slice) -> dict[str, Tensor]:
+    def _blocks(self, rows: Nodes | slice) -> dict[str, Block]:
         found = self.channels.rows(self.names, rows)
-        self._read += sum(block.nbytes for block in found)
+        self._read += sum(block.data.nbytes for block in found)
         if self._read > RELEASE_BYTES:
             self._read = 0
             self.channels.release()
-        return {
-            name: torch.from_numpy(block) for name, block in zip(self.names, found, strict=True)
-        }
+        return {name: as_block(block) for name, block in zip(self.names, found, strict=True)}

@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal, cast
 
-import numpy as np
-from numpy.typing import NDArray
+import scipy.sparse as sp
 
 from heterophily.batches.neighbourhoods import Neighbourhoods
 from heterophily.batches.precomputed import ChannelBatches
@@ -19,6 +18,7 @@ from heterophily.channels.operator import StreamedOperator
 from heterophily.channels.precompute import compute_channels
 from heterophily.channels.recipe import ChannelRecipe
 from heterophily.channels.rows import AnyGraph, usable_threads
+from heterophily.channels.stored import Stored
 from heterophily.data.disk.graph import DiskGraph
 from heterophily.errors import InputError
 from heterophily.layers.feature_scaling import FeatureKind
@@ -42,13 +42,7 @@ def channel_batches(
     progress: Progress | None = None,
 ) -> ChannelBatches:
     """Compute the channels that a model sees, or open them, and return batches of them."""
-    names = row_channels(spec)
-    if names is None:
-        raise InputError(
-            "this model uses neighbours in every layer, so its channels cannot be computed once "
-            "before the training; train it with --batches sampled, or choose acm-sgc-1, acm-sign "
-            "or mlp-2"
-        )
+    names = _needed_channels(spec)
     channels = _channels(graph, spec.inputs, names, columns, progress)
     run_length = DISK_RUN if isinstance(graph, DiskGraph) else 1
     return ChannelBatches(channels, names, run_length=run_length)
@@ -121,6 +115,36 @@ def sampled_layers(spec: ModelSpec) -> int | None:
     return None
 
 
+def check_way(spec: ModelSpec, way: str) -> None:
+    """Refuse a kind of batches that a model cannot be trained by."""
+    if way == "channels":
+        _needed_channels(spec)
+    if way == "sampled":
+        _needed_layers(spec)
+
+
+def _needed_channels(spec: ModelSpec) -> tuple[str, ...]:
+    names = row_channels(spec)
+    if names is None:
+        raise InputError(
+            "this model uses neighbours in every layer, so its channels cannot be computed once "
+            "before the training; train it with --batches sampled, or choose acm-sgc-1, acm-sign "
+            "or mlp-2"
+        )
+    return names
+
+
+def _needed_layers(spec: ModelSpec) -> int:
+    layers = sampled_layers(spec)
+    if layers is None:
+        raise InputError(
+            "the neighbourhoods of this model cannot be sampled; those of acm-gcn, acmii-gcn, gcn, "
+            "res-acm, res-acmii, res-gcn and res-sage can (without the structure channel: "
+            "--option with_structure=false)"
+        )
+    return layers
+
+
 def has_exact_first_layer(spec: ModelSpec) -> bool:
     """Whether the averages that the first of several layers needs can be computed once.
 
@@ -147,31 +171,30 @@ def sampled_batches(
 
     Where nodes have more neighbours than are drawn and the first layer filters X itself, ÂX is
     computed once (a channel, see :func:`channel_batches`) and read for the sampled nodes: only
-    later layers are sampled.
+    later layers are sampled. Of sparse features ÂX would be dense; there all neighbours of the
+    sampled nodes are read, and their products with the first weight are averaged.
     """
-    layers = sampled_layers(spec)
-    if layers is None:
-        raise InputError(
-            "the neighbourhoods of this model cannot be sampled; those of acm-gcn, acmii-gcn, gcn, "
-            "res-acm, res-acmii, res-gcn and res-sage can (without the structure channel: "
-            "--option with_structure=false)"
-        )
+    layers = _needed_layers(spec)
     inputs = spec.inputs
     if graph.is_directed and inputs.edge_direction != "given":
         raise InputError(f"edge_direction={inputs.edge_direction!r} cannot be sampled; use given")
     panels = FeaturePanels(graph)
     scale = scale_of(panels, inputs.features, row_normalize=inputs.row_normalize)
     operator = StreamedOperator.of(graph, kind=inputs.normalization, renormalize=inputs.renormalize)
-    averages: Sequence[NDArray[np.float32]] = ()
+    scale = scale.with_columns(columns)
+    features = panels.stored(scale)
+    averages: Stored | Literal["of-neighbours"] = ()
     entries = graph.num_entries if isinstance(graph, DiskGraph) else graph.adjacency.nnz
     is_cut = fanout is not None and entries > fanout * graph.num_nodes
     if is_cut and has_exact_first_layer(spec):
-        averages = _channels(graph, inputs, ("own", "low-1"), columns).low["low-1"]
+        averages = "of-neighbours"
+        if not isinstance(features, sp.csr_array):
+            averages = _channels(graph, inputs, ("own", "low-1"), columns).low["low-1"]
     neighbourhoods = Neighbourhoods(
         operator,
-        panels.arrays(),
-        scale.with_columns(columns),
-        (fanout or 1,) * (layers - bool(averages)),
+        features,
+        scale,
+        (fanout or 1,) * (layers - (len(averages) > 0)),
         threads=usable_threads(),
         averages=averages,
     )

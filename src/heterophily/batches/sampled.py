@@ -14,8 +14,8 @@ from torch import Tensor, nn
 from heterophily.batches.neighbourhoods import Neighbourhoods
 from heterophily.batches.runs_of_rows import Nodes, node_batches
 from heterophily.batches.streamed import StreamedNetwork
-from heterophily.channels.channels import release
-from heterophily.channels.rows import ahead, read_slice
+from heterophily.channels.rows import ahead
+from heterophily.channels.stored import dense, read_rows, release
 from heterophily.layers.inputs import GraphInputs
 
 _BATCHES = 1 << 20  # of one epoch, at most
@@ -57,7 +57,7 @@ class SampledBatches:
                     batch, seed=seed, round=epoch * _BATCHES + number
                 )
                 if number % _RELEASE_EVERY == _RELEASE_EVERY - 1:
-                    release(self.neighbourhoods.panels)
+                    release(self.neighbourhoods.features)
                 yield found, batch
 
         yield from ahead(draw())
@@ -100,7 +100,6 @@ class SampledBatches:
         of = self.neighbourhoods
 
         def features(rows: slice) -> NDArray[np.float32]:
-            parts = [read_slice(panel, rows.start, rows.stop) for panel in of.panels]
-            return of.scale.apply(np.concatenate(parts, axis=1), rows, slice(None))
+            return dense(of.scale.apply(read_rows(of.features, rows), rows, slice(None)))
 
         return StreamedNetwork(of.operator, features, scratch=self.scratch, threads=of.threads)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mmap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,45 +11,44 @@ from numpy.typing import NDArray
 
 from heterophily.channels.columns import FeatureScale
 from heterophily.channels.recipe import DEGREE, OWN, ChannelName
-from heterophily.channels.rows import read_slice, usable_threads
+from heterophily.channels.rows import usable_threads
+from heterophily.channels.stored import Rows, Stored, difference, read_rows, release
 from heterophily.errors import InputError
-from heterophily.native.sampler import gather_rows
-
-Panels = Sequence[NDArray[np.float32]]
 
 
 @dataclass(frozen=True, eq=False)
 class Channels:
     """The channels of a graph, to be read by rows.
 
-    ``own`` are the panels of X as they are stored, ``low`` those of every low channel by name
-    (of the scaled X), each (N, width); ``degrees`` is (N,).
+    ``own`` is X as it is stored, in panels (N, width) or sparse, ``low`` every low channel by name
+    (of the scaled X); ``degrees`` is (N,).
     """
 
     num_nodes: int
     num_columns: int
-    own: Panels
-    low: Mapping[str, Panels]
+    own: Stored
+    low: Mapping[str, Stored]
     degrees: NDArray[np.int64]
     scale: FeatureScale
 
-    def rows(self, names: Sequence[str], rows: slice | NDArray[Any]) -> list[NDArray[np.float32]]:
+    def rows(self, names: Sequence[str], rows: slice | NDArray[Any]) -> list[Rows]:
         """Return some channels of some nodes, (n, F) each; ``degree`` has one column, log(1 + d).
 
-        Several channels that are made of the same files read them once.
+        Several channels that are made of the same files read them once. Sparse channels give
+        sparse rows.
         """
-        read: dict[str, NDArray[np.float32]] = {}
+        read: dict[str, Rows] = {}
 
-        def stored(name: str) -> NDArray[np.float32]:
+        def stored(name: str) -> Rows:
             if name not in read:
                 if name == OWN:
                     found = self._read(self.own, rows)
                     read[name] = self.scale.apply(found, rows, slice(None))
                 else:
-                    read[name] = self._read(self._panels(name), rows)
+                    read[name] = self._read(self._low(name), rows)
             return read[name]
 
-        found = []
+        found: list[Rows] = []
         for name in names:
             parsed = ChannelName.parse(name)
             if name == DEGREE:
@@ -61,7 +59,7 @@ class Channels:
                 found.append(stored(name))
             else:
                 before = parsed.stored[0] if parsed.hops > 1 else OWN
-                found.append(stored(before) - stored(parsed.stored[-1]))
+                found.append(difference(stored(before), stored(parsed.stored[-1])))
         return found
 
     def width(self, name: str) -> int:
@@ -71,24 +69,13 @@ class Channels:
     def release(self) -> None:
         """Let go of the pages of mapped files: they stay in the cache of the system, if it has
         room, and no longer count as memory of this process."""
-        for panels in (self.own, *self.low.values()):
-            release(panels)
+        for stored in (self.own, *self.low.values()):
+            release(stored)
 
-    def _panels(self, name: str) -> Panels:
+    def _low(self, name: str) -> Stored:
         if name not in self.low:
             raise InputError(f"the channel {name} was not computed; compute the channels again")
         return self.low[name]
 
-    def _read(self, panels: Panels, rows: slice | NDArray[Any]) -> NDArray[np.float32]:
-        if isinstance(rows, slice):
-            begin, end, _ = rows.indices(self.num_nodes)
-            return np.concatenate([read_slice(panel, begin, end) for panel in panels], axis=1)
-        return gather_rows(panels, rows, threads=usable_threads())
-
-
-def release(panels: Panels) -> None:
-    """Let go of the pages of those panels that are mapped files."""
-    for panel in panels:
-        found = getattr(panel, "_mmap", None)
-        if found is not None and hasattr(mmap, "MADV_DONTNEED"):
-            found.madvise(mmap.MADV_DONTNEED)
+    def _read(self, stored: Stored, rows: slice | NDArray[Any]) -> Rows:
+        return read_rows(stored, rows, threads=usable_threads())

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from heterophily.channels.operator import WIDEST_IN_MEMORY, padded
 from heterophily.channels.rows import AnyGraph, read_slice
+from heterophily.channels.stored import SPARSE_BELOW, Rows, Stored, is_sparse
 from heterophily.data.disk.files import from_bfloat16
 from heterophily.data.disk.graph import DiskGraph
 from heterophily.errors import InputError
 
 ROWS = 1 << 18  # rows of a panel that are read at a time
-_SPARSE_BELOW = 0.25  # as in layers/feature_scaling.py
 
 
 class FeaturePanels:
@@ -25,6 +25,7 @@ class FeaturePanels:
 
     def __init__(self, graph: AnyGraph) -> None:
         self.graph, self.num_nodes = graph, graph.num_nodes
+        self.sparse: sp.csr_array | None = None  # X itself, where it is sparse
         if graph.num_features == 0:
             raise InputError(
                 f"{graph.name} has no features: channels and sampled neighbourhoods need feature "
@@ -38,6 +39,9 @@ class FeaturePanels:
         self.ranges = [(at, min(at + step, count)) for at in range(0, count, step)]
         features: Any = graph.features
         self._matrix = sp.csc_array(features) if sp.issparse(features) else np.asarray(features)
+        if sp.issparse(features) and is_sparse(features):
+            self.sparse = sp.csr_array(features).astype(np.float32)
+            self.sparse.sum_duplicates()
 
     def __len__(self) -> int:
         """Return the number of panels."""
@@ -68,6 +72,10 @@ class FeaturePanels:
         block: Any = self._matrix[:, slice(*self.ranges[panel])][rows]
         return np.asarray(block.toarray() if sp.issparse(block) else block, np.float32)
 
+    def stored(self, scale: FeatureScale) -> Stored:
+        """Return X as it is read by rows: sparse, where it is and its scale leaves it so."""
+        return self.arrays() if self.sparse is None or scale.moves_zeros else self.sparse
+
     def arrays(self) -> list[NDArray[np.float32]]:
         """Return the panels as arrays, (N, width) each; float32 files are mapped, not read."""
         if isinstance(self.graph, DiskGraph) and self.graph.panels[0].dtype == "float32":
@@ -87,16 +95,32 @@ class FeatureScale:
     spread: NDArray[np.float64] | None = None  # (F,)
     row_factor: NDArray[np.float64] | None = None  # (N,)
 
-    def apply(
-        self, values: NDArray[np.float32], rows: slice | NDArray[Any], columns: slice
-    ) -> NDArray[np.float32]:
-        """Return some rows and columns, scaled."""
+    @property
+    def moves_zeros(self) -> bool:
+        """Whether zeros become other numbers, so that sparse features would be dense."""
+        return self.center is not None and bool(self.center.any())
+
+    def apply(self, values: Rows, rows: slice | NDArray[Any], columns: slice) -> Any:
+        """Return some rows and columns, scaled; sparse rows stay sparse."""
+        if isinstance(values, sp.csr_array):
+            return self._apply_sparse(values, rows, columns)
         if self.row_factor is not None:
             values = (values * self.row_factor[rows, None]).astype(np.float32)
         if self.center is not None and self.spread is not None:
             scaled = (values - self.center[columns]) / self.spread[columns]
             values = scaled.astype(np.float32)
         return values
+
+    def _apply_sparse(
+        self, values: sp.csr_array, rows: slice | NDArray[Any], columns: slice
+    ) -> sp.csr_array:
+        data: NDArray[Any] = values.data
+        if self.row_factor is not None:
+            factor = np.repeat(self.row_factor[rows], np.diff(values.indptr))
+            data = (data * factor).astype(np.float32)
+        if self.spread is not None:
+            data = (data / self.spread[columns][values.indices]).astype(np.float32)
+        return sp.csr_array((data, values.indices, values.indptr), shape=values.shape)
 
     @property
     def columns(self) -> Mapping[str, list[float]] | None:
@@ -122,7 +146,7 @@ def kind_of(panels: FeaturePanels) -> str:
                 return "numbers"
             nonzero += int(np.count_nonzero(block))
     share = nonzero / max(1, panels.num_nodes * panels.num_columns)
-    return "counts" if share <= _SPARSE_BELOW else "numbers"
+    return "counts" if share <= SPARSE_BELOW else "numbers"
 
 
 def scale_of(panels: FeaturePanels, kind: str, *, row_normalize: bool) -> FeatureScale:
@@ -133,7 +157,9 @@ def scale_of(panels: FeaturePanels, kind: str, *, row_normalize: bool) -> Featur
         return FeatureScale(center=center, spread=spread)
     if kind == "counts" and row_normalize:
         sums = np.zeros(panels.num_nodes)
-        for panel in range(len(panels)):
+        if panels.sparse is not None:
+            sums[:] = abs(panels.sparse.astype(np.float64)).sum(axis=1)
+        for panel in range(len(panels) if panels.sparse is None else 0):
             for rows, block in panels.blocks(panel):
                 sums[rows] += np.abs(block).sum(axis=1, dtype=np.float64)
         factor = np.divide(1.0, sums, out=np.zeros_like(sums), where=sums > 0)
@@ -145,11 +171,6 @@ def _column_scale(
     panels: FeaturePanels, panel: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return mean and deviation of the columns of a panel, as ``ColumnScale.fit`` finds them."""
-    graph: Any = panels.graph
-    if not isinstance(graph, DiskGraph) and sp.issparse(graph.features):
-        is_sparse = graph.features.nnz <= _SPARSE_BELOW * np.prod(graph.features.shape)
-    else:
-        is_sparse = False
     total = np.zeros(panels.width(panel))
     largest = np.zeros(panels.width(panel))
     for _, block in panels.blocks(panel):
@@ -157,7 +178,7 @@ def _column_scale(
         largest = np.maximum(largest, np.abs(block).max(axis=0))
     count = max(1, panels.num_nodes)
     unit = np.exp2(np.floor(np.log2(np.where(largest > 0, largest, 1.0))))
-    center = np.zeros_like(total) if is_sparse else total / count
+    center = total / count if panels.sparse is None else np.zeros_like(total)
     squares = np.zeros_like(total)
     for _, block in panels.blocks(panel):
         squares += np.square((block - center) / unit).sum(axis=0)

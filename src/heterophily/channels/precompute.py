@@ -20,6 +20,7 @@ from heterophily.channels.columns import FeaturePanels, FeatureScale, load_panel
 from heterophily.channels.operator import StreamedOperator, stride_of
 from heterophily.channels.recipe import ChannelRecipe, low_name
 from heterophily.channels.rows import AnyGraph, Orientation, degrees_of, parts_of, read_slice
+from heterophily.channels.stored import joined, thinned
 from heterophily.data.atomic import write_text
 from heterophily.data.disk.files import mapped, write_blocks
 from heterophily.data.disk.graph import DiskGraph
@@ -75,7 +76,7 @@ def compute_channels(
         return work.run(progress)
     scale = scale_of(panels, recipe.features, row_normalize=recipe.row_normalize)
     scale = scale.with_columns(columns)
-    low: dict[str, list[NDArray[np.float32]]] = {}
+    low: dict[str, list[Any]] = {}
     for number in range(len(panels)):
         for direction, powers in _directions(recipe):
             operator = _operator(graph, recipe, direction)
@@ -86,9 +87,12 @@ def compute_channels(
                 for first, rows in operator.product(panel, width, threads=threads):
                     found[first : first + len(rows)] = rows
                 panel[:, :width] = found
-                low.setdefault(low_name(power, direction), []).append(found)
+                kept = found if panels.sparse is None else thinned(found)
+                low.setdefault(low_name(power, direction), []).append(kept)
     degrees = degrees_of(parts_of(graph))
-    return Channels(graph.num_nodes, panels.num_columns, panels.arrays(), low, degrees, scale)
+    stored = {name: joined(low.pop(name)) for name in list(low)}
+    own = panels.stored(scale)
+    return Channels(graph.num_nodes, panels.num_columns, own, stored, degrees, scale)
 
 
 def _directions(recipe: ChannelRecipe) -> list[tuple[Orientation, int]]:

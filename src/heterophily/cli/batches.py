@@ -111,12 +111,14 @@ def choose_batches(
 ) -> ChosenWay:
     """Choose how a model is trained: in memory as asked (by default full), on disk by size."""
     from heterophily.batches.fits import GraphSize, memory_of, way_for, ways_of
+    from heterophily.batches.prepare import check_way
     from heterophily.data.disk.graph import DiskGraph
     from heterophily.data.memory import limit
     from heterophily.training.config import BATCHES
 
     if asked not in ("auto", *BATCHES):
         raise InputError(f"--batches {asked}; choose auto, {', '.join(BATCHES)}")
+    check_way(spec, asked)
     if not isinstance(graph, DiskGraph):
         way = "full" if asked == "auto" else asked
         return ChosenWay(graph, _settings(graph, way, numbers, config), way=way)
@@ -156,7 +158,11 @@ def _settings(
 ) -> dict[str, Any]:
     if way == "full":
         for name in numbers:
-            raise InputError(f"--{name.replace('_', '-')} is for --batches channels or sampled")
+            raise InputError(
+                f"--{name.replace('_', '-')} is for mini-batches, and this training sees the whole "
+                "graph in every step; add --batches channels or --batches sampled, or leave out "
+                f"--{name.replace('_', '-')}"
+            )
         return dict(config)
     import numpy as np
 

@@ -57,6 +57,7 @@ def diagnose(
     """Say whether the graph helps or harms a model, how sure that is, and what to run next."""
     if report is not None and no_report:
         raise InputError("--report and --no-report contradict each other; pass one of them")
+    from heterophily.cli.disk import with_possible_step
     from heterophily.cli.warehouse import diagnose_in_engine, diagnosed
     from heterophily.data.wording import safe_name
     from heterophily.diagnosis.diagnose import diagnose as run
@@ -72,6 +73,7 @@ def diagnose(
         if not json:
             print_columns(opened, all_columns=all_columns)
         found = run(opened, quick=quick, seed=seed, source=graph.arguments())
+        found = with_possible_step(found, graph)
     assert found is not None
     if report is None and not (no_report or json):
         report = Path(f"{safe_name(found.report.name)}-diagnosis.html")

@@ -7,6 +7,7 @@ import shutil
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -46,7 +47,7 @@ def convert_on_disk(source: GraphSource, out: Path, *, dtype: str, as_json: bool
         return
     print(
         f"{disk.num_nodes:,} nodes, {disk.num_edges:,} edges, {disk.num_features:,} features, "
-        f"{disk.num_classes} classes, in {len(disk.parts)} parts"
+        f"{disk.num_classes} classes, in {len(disk.parts)} part{'s' * (len(disk.parts) > 1)}"
     )
     print(
         f"of {notes['rows']:,} rows of edges, {notes['duplicates']:,} duplicates and "
@@ -82,7 +83,8 @@ def _refuse_not_kept(source: GraphSource) -> None:
     for key, word in _NOT_KEPT.items():
         if getattr(source, key) not in (None, "remove"):
             raise InputError(
-                f"{word} cannot be used here: a graph on disk has no weights, types or self loops"
+                f"{word} cannot be used here: a graph on disk has no weights, types or self "
+                f"loops; leave out {word}, or keep the graph in memory (--out NAME.npz)"
             )
 
 
@@ -111,14 +113,39 @@ def diagnose_folder(source: GraphSource, *, quick: bool, seed: int) -> Diagnosis
 
     disk = DiskGraph.open(source.graph or "")
     most = most_memory(source)
-    if disk.bytes_in_memory <= most:
+    from heterophily.diagnosis.disk import diagnose_disk, memory_in_memory, memory_of_diagnosis
+
+    whole = memory_in_memory(disk.num_nodes, disk.num_entries, disk.num_features)
+    on_disk = memory_of_diagnosis(disk.num_nodes, disk.num_entries)
+    if disk.bytes_in_memory <= most and (whole <= most or whole <= on_disk):
         return None
     room_on_disk(most)
-    from heterophily.diagnosis.disk import diagnose_disk
-
     _need_for_diagnosis(disk.name, disk.num_nodes, disk.num_entries, most)
-    command = f"heterophily train auto {source.arguments()} --minutes 30 --out model"
-    return diagnose_disk(disk, quick=quick, seed=seed, next_command=command)
+    return diagnose_disk(disk, quick=quick, seed=seed, next_command=_auto(source))
+
+
+def _auto(source: GraphSource) -> str:
+    return f"heterophily train auto {source.arguments()} --minutes 30 --out model"
+
+
+def with_possible_step(found: Diagnosis, source: GraphSource) -> Diagnosis:
+    """Return a diagnosis whose next command can be run: not a model that memory cannot train."""
+    if source.kind != "disk":
+        return found
+    from heterophily.batches.fits import GraphSize, way_for
+    from heterophily.data.disk.graph import DiskGraph
+    from heterophily.diagnosis.diagnose import NextStep
+    from heterophily.models.catalog import MODELS
+
+    if found.verdict.model not in MODELS:
+        return found
+
+    disk = DiskGraph.open(source.graph or "")
+    size = GraphSize(disk.num_nodes, disk.num_entries, disk.num_features, disk.num_classes)
+    if way_for(MODELS[found.verdict.model], size, most_memory(source)) is not None:
+        return found
+    why = f"{found.verdict.model} needs more memory than it may take; auto chooses what fits"
+    return replace(found, next=NextStep(_auto(source), why))
 
 
 def bytes_beyond_memory(source: GraphSource) -> int:

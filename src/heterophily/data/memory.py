@@ -140,9 +140,11 @@ def need(size: int, what: str) -> None:
 def in_units(size: float) -> str:
     """Return a number of bytes as people read it.
 
-    >>> in_units(1536), in_units(3 * 2**30)
-    ('1.5 KB', '3.0 GB')
+    >>> in_units(1536), in_units(3 * 2**30), in_units(10)
+    ('1.5 KB', '3.0 GB', '10 bytes')
     """
+    if size < _UNITS["K"]:
+        return f"{size:,.0f} bytes"
     unit, scale = _unit_of(size)
     return f"{size / scale:,.1f} {unit}B"
 

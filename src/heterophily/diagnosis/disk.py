@@ -75,6 +75,17 @@ def memory_of_diagnosis(num_nodes: int, num_entries: int) -> int:
     return SMALLEST_ON_DISK + 210 * min(num_entries, SKETCHED) + 16 * num_nodes
 
 
+def memory_in_memory(num_nodes: int, num_entries: int, num_features: int) -> int:
+    """Return about how many bytes the usual diagnosis takes, the graph and the program included.
+
+    Measured: 1.23 GB at 1e6 nodes, 2e7 entries and 16 columns, 0.48 GB at a tenth of them.
+
+    >>> round(memory_in_memory(10**6, 2 * 10**7, 16) / 2**30, 2)
+    1.24
+    """
+    return 350 * 2**20 + 40 * num_entries + (32 + 8 * num_features) * num_nodes
+
+
 def small_labels(graph: DiskGraph) -> NDArray[Any]:
     """Return all labels in memory, -1 = none, in two bytes each where that is enough."""
     return np.array(graph.labels, np.int16 if graph.num_classes < 2**15 else np.int32)

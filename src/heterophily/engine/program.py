@@ -89,7 +89,7 @@ class ProgramBuilder:
         )
 
     def activation(self, name: str, value: int) -> int:
-        """Return ``"gelu"`` or ``"relu"`` of x."""
+        """Return ``"gelu"``, ``"relu"`` or ``"elu"`` of x."""
         return self._add(name, (value,), self.width(value))
 
     def dropout(self, value: int, rate: float) -> int:
@@ -119,6 +119,37 @@ class ProgramBuilder:
         )
         self._keep.append(layer)
         return self._add("mix", channels, width, mixer=pointer(layer))
+
+    def scores(self, value: int, receiver: Tensor, sender: Tensor, *, heads: int) -> int:
+        """Return the inner products of each head's columns with two vectors, K of each.
+
+        The first K lie at the front, the others begin in the middle.
+        """
+        half = 1 << (heads - 1).bit_length()  # the engine pads them to a power of two
+        return self._linear("scores", (value,), 2 * half, receiver, sender, heads=heads)
+
+    def attention(
+        self, value: int, scores: int, *, heads: int, rate: float, negative_slope: float
+    ) -> int:
+        """Return sums of x over neighbours, weighted by softmax(LeakyReLU(scores))."""
+        return self._sum("attention", value, scores, rate=rate, second=negative_slope, heads=heads)
+
+    def signed_sum(self, value: int, scores: int, *, rate: float) -> int:
+        """Return sums of x over neighbours, weighted by tanh(scores) times Â."""
+        return self._sum("signed-sum", value, scores, rate=rate, heads=1)
+
+    def _sum(self, kind: str, value: int, scores: int, *, rate: float, **fields: Any) -> int:
+        site = self._site() if rate else 0
+        width = self.width(value)
+        return self._add(kind, (value, scores), width, first=rate, site=site, **fields)
+
+    def average(self, value: int, *, heads: int) -> int:
+        """Return the mean of the heads of x."""
+        return self._add("average", (value,), self.width(value) // heads, heads=heads)
+
+    def bias(self, value: int, bias: Tensor) -> int:
+        """Return x + b."""
+        return self._add("bias", (value,), self.width(value), bias=self.parameters.place(bias))
 
     def _site(self) -> int:
         """Number the calls of dropout, as a forward pass of torch makes them."""

@@ -7,12 +7,21 @@ from typing import Any
 
 from torch import Tensor, nn
 
+from heterophily.engine.attention import attended, signed
 from heterophily.engine.parameters import NotCoveredError
 from heterophily.engine.program import ProgramBuilder
 from heterophily.layers.acm_layer import AcmLayer
 from heterophily.layers.channel import Channel
 from heterophily.layers.convolution import Convolution
-from heterophily.layers.convolutions import ChannelMixing, ChannelMixingII, EgoAndMean, Smoothing
+from heterophily.layers.convolutions import (
+    Attention,
+    ChannelMixing,
+    ChannelMixingII,
+    EgoAndAttention,
+    EgoAndMean,
+    SignedAttention,
+    Smoothing,
+)
 from heterophily.models.backbones.residual import JUMPS, FeedForward, Residual
 from heterophily.models.residual import ResidualNetwork
 
@@ -62,6 +71,21 @@ def _smoothing(builder: ProgramBuilder, convolution: Convolution, value: int) ->
 
 def _ego_and_mean(builder: ProgramBuilder, convolution: Convolution, value: int) -> int:
     return builder.concat([value, builder.propagate(value)])
+
+
+def _attention(builder: ProgramBuilder, convolution: Convolution, value: int) -> int:
+    assert isinstance(convolution, Attention)
+    layer = convolution.attention
+    return attended(builder, layer, builder.linear(value, layer.linear))
+
+
+def _ego_and_attention(builder: ProgramBuilder, convolution: Convolution, value: int) -> int:
+    return builder.concat([value, _attention(builder, convolution, value)])
+
+
+def _signed_attention(builder: ProgramBuilder, convolution: Convolution, value: int) -> int:
+    assert isinstance(convolution, SignedAttention)
+    return signed(builder, convolution.layer, value, value)
 
 
 def _channel_mixing(builder: ProgramBuilder, convolution: Convolution, value: int) -> int:
@@ -128,6 +152,9 @@ def _of_features(layer: AcmLayer) -> list[Channel]:
 _CONVOLUTIONS: Mapping[type[Convolution], Callable[[ProgramBuilder, Convolution, int], int]] = {
     Smoothing: _smoothing,
     EgoAndMean: _ego_and_mean,
+    Attention: _attention,
+    EgoAndAttention: _ego_and_attention,
+    SignedAttention: _signed_attention,
     ChannelMixing: _channel_mixing,
     ChannelMixingII: _channel_mixing,
 }

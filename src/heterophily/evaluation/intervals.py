@@ -25,6 +25,12 @@ DRAWS = 2000
 RESAMPLES = 400
 """Resamples of the test nodes of a single split, for the difference of two models."""
 
+LARGE = 100_000
+"""Test nodes from which resamples are counted (accuracy) or smaller than the test set (others)."""
+
+SMALLER = 20_000
+"""Nodes of such a smaller resample."""
+
 ENOUGH_SPLITS = 5
 """From so many splits on, their spread may widen the interval of a score."""
 
@@ -236,15 +242,19 @@ def mean_interval(values: Sequence[float], *, test_to_train: float) -> Interval:
 def paired_bootstrap(
     name: str, labels: Labels, first: Probabilities, second: Probabilities
 ) -> Interval:
-    """Return the interval of ``first`` minus ``second`` on the test nodes of one split.
+    r"""Return the interval of ``first`` minus ``second`` on the test nodes of one split.
 
     Nodes are drawn again within their class, so that every score stays defined; the seed is
     fixed. It tells how far other test nodes would change the difference, not other trainings. Of
-    few nodes it is too narrow: see :func:`hybrid_interval`.
+    few nodes it is too narrow: see :func:`hybrid_interval`. From ``LARGE`` nodes on, resamples of
+    other scores than accuracy have m = ``SMALLER`` of the n nodes, and their deviations are
+    multiplied by :math:`\sqrt{m / n}`.
     """
     rng = np.random.default_rng(_SEED)
     groups = [np.flatnonzero(labels == k) for k in np.unique(labels)]
-    if name == "accuracy":  # a mean over nodes: all resamples at once
+    if labels.size > LARGE:
+        found = _large_bootstrap(name, labels, first, second, groups, rng)
+    elif name == "accuracy":  # a mean over nodes: all resamples at once
         gap = (first.argmax(1) == labels).astype(np.float64) - (second.argmax(1) == labels)
         totals = sum(
             gap[group][rng.integers(0, group.size, (RESAMPLES, group.size))].sum(1)
@@ -259,6 +269,35 @@ def paired_bootstrap(
         found = np.array(values)
     low, high = np.quantile(found, [0.5 - LEVEL / 2, 0.5 + LEVEL / 2])
     return Interval(float(low), float(high))
+
+
+def _large_bootstrap(
+    name: str,
+    labels: Labels,
+    first: Probabilities,
+    second: Probabilities,
+    groups: Sequence[NDArray[np.int64]],
+    rng: np.random.Generator,
+) -> NDArray[np.float64]:
+    """Return differences of resamples, without drawing every one of very many nodes."""
+    if name == "accuracy":  # a node counts +1, 0 or -1: how often each is drawn is multinomial
+        right = [votes.argmax(1) == labels for votes in (first, second)]
+        gap = right[0].astype(np.int8) - right[1]
+        totals = np.zeros(RESAMPLES)
+        for group in groups:
+            counts = np.bincount(gap[group] + 1, minlength=3)
+            totals += rng.multinomial(group.size, counts / group.size, RESAMPLES) @ [-1, 0, 1]
+        return np.asarray(totals / labels.size)
+    score, share = SCORES[name], SMALLER / labels.size
+    values = []
+    for _ in range(RESAMPLES):
+        rows = np.concatenate(
+            [g[rng.integers(0, g.size, max(1, round(share * g.size)))] for g in groups]
+        )
+        values.append(score(labels[rows], first[rows]) - score(labels[rows], second[rows]))
+    found = np.array(values)
+    observed = score(labels, first) - score(labels, second)
+    return np.asarray(observed + (found - found.mean()) * math.sqrt(share))
 
 
 def hybrid_interval(first: float, second: float, a: Interval, b: Interval) -> Interval:

@@ -13,6 +13,7 @@ from torch import Tensor
 from heterophily.errors import InputError
 from heterophily.filters.direction import EDGE_DIRECTIONS, EdgeDirection, turned
 from heterophily.filters.normalization import NORMALIZATIONS, normalized_adjacency
+from heterophily.layers.averaged_features import Averages
 from heterophily.layers.feature_scaling import (
     FEATURE_KINDS,
     SPARSE_BELOW,
@@ -162,7 +163,7 @@ class GraphInputs:
     columns: ColumnScale | None = None
     typed: tuple[Propagation, ...] = ()
     steps: tuple[LayerStep, ...] = ()
-    averages: Tensor | None = None  # (N, F)
+    averages: Averages | None = None  # (N, F)
 
     def at(self, layer: int) -> GraphInputs:
         """Return the inputs of a layer, counted from 0: these, or one step of a sample."""

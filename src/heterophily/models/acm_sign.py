@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn.functional import gelu
 
 from heterophily.layers.adaptive_mixer import AdaptiveMixer
-from heterophily.layers.channel_linear import channel_products
+from heterophily.layers.channel_linear import Block, channel_products
 from heterophily.layers.directions import directions_of
 from heterophily.layers.dropout import dropout
 from heterophily.layers.feature_linear import FeatureLinear
@@ -101,11 +101,11 @@ class _Mixed(nn.Module):
             signals += _channels(operator, mapped[place * 2 * options.hops :][: 2 * options.hops])
         return self._mixed(signals, weights)
 
-    def on_rows(self, blocks: Mapping[str, Tensor], weights: list[Tensor] | None) -> Tensor:
+    def on_rows(self, blocks: Mapping[str, Block], weights: list[Tensor] | None) -> Tensor:
         """Return the logits (n, C) of some nodes from their channels, (n, F) each."""
         rate, training = self.options.input_rate, self.training
         signals = [
-            dropout(blocks[name], rate, training=training) @ weight
+            drop_features(blocks[name], rate, training=training) @ weight
             for name, weight in zip(self.options.layer_channels, self.weight, strict=True)
         ]
         return self._mixed(signals, weights)
@@ -173,7 +173,7 @@ class AcmSign(NodeClassifier):
         return self.backbone.options.layer_channels
 
     def on_rows(
-        self, blocks: Mapping[str, Tensor], *, weights: list[Tensor] | None = None
+        self, blocks: Mapping[str, Block], *, weights: list[Tensor] | None = None
     ) -> Tensor:
         """Return the logits (n, C) of some nodes from their channels."""
         return self.backbone.on_rows(blocks, weights)

@@ -10,6 +10,7 @@ from typing import Protocol, runtime_checkable
 import torch
 from torch import Tensor, nn
 
+from heterophily.layers.channel_linear import Block
 from heterophily.layers.feature_linear import FeatureLinear
 from heterophily.layers.gcnii_layer import GcniiLayer
 from heterophily.layers.inputs import GraphInputs
@@ -61,7 +62,7 @@ class RowWise(Protocol):
         ...
 
     def on_rows(
-        self, blocks: Mapping[str, Tensor], *, weights: list[Tensor] | None = None
+        self, blocks: Mapping[str, Block], *, weights: list[Tensor] | None = None
     ) -> Tensor:
         """Return the logits (n, C) of some nodes from their channels, (n, F) each."""
         ...
@@ -94,7 +95,7 @@ class StackNetwork(NodeClassifier):
         return self.backbone.row_channels
 
     def on_rows(
-        self, blocks: Mapping[str, Tensor], *, weights: list[Tensor] | None = None
+        self, blocks: Mapping[str, Block], *, weights: list[Tensor] | None = None
     ) -> Tensor:
         """Return the logits (n, C) of some nodes from their channels."""
         return self.backbone.on_rows(blocks, weights=weights)

@@ -13,7 +13,7 @@ from torch.nn.functional import elu
 from heterophily.errors import InputError
 from heterophily.layers.derived import derived
 from heterophily.layers.dropout import dropout
-from heterophily.layers.edges import Edges, edges_of, end_sums
+from heterophily.layers.edges import Edges, edges_of
 from heterophily.layers.feature_linear import FeatureLinear
 from heterophily.layers.feature_mlp import drop_features
 from heterophily.layers.initialization import initialize
@@ -21,6 +21,7 @@ from heterophily.layers.inputs import GraphInputs
 from heterophily.layers.neighbourhoods import pattern_of
 from heterophily.layers.propagation import Propagation
 from heterophily.layers.sheaf import LAPLACIANS, SheafLaplacian, fixed_laplacian, householder
+from heterophily.layers.sheaf_edges import blocks_times, maps_of_ends
 from heterophily.models.baseline import BaselineOptions, Card
 from heterophily.models.options import check_choice, check_count
 
@@ -86,9 +87,9 @@ class SheafOptions(BaselineOptions):
 FROM_NUMBERS: Mapping[str, Callable[[Tensor, int], Tensor]] = {
     "diagonal": lambda numbers, stalk: numbers,
     "orthogonal": householder,
-    "general": lambda numbers, stalk: numbers.view(-1, stalk, stalk),
+    "general": lambda numbers, stalk: numbers.view(stalk, stalk, -1),
 }
-"""From the learned numbers of the edges to their restriction maps."""
+"""From the learned numbers of the edges, one array of edges each, to their restriction maps."""
 
 
 @derived
@@ -122,7 +123,8 @@ class SheafLayer(nn.Module):
         rate, training = self.options.dropout, self.training
         seen = state if is_first else dropout(state, rate, training=training)
         laplacian = self.laplacian(seen, edges)
-        signal = self.left @ dropout(state, rate, training=training) @ self.right
+        turned = blocks_times(self.left.unsqueeze(0), dropout(state, rate, training=training))
+        signal = turned @ self.right
         moved = laplacian(signal[:, : self.options.stalk])
         if self.options.fixed_signs:
             fixed = fixed_laplacian(self.options.fixed_signs, edges)
@@ -133,10 +135,9 @@ class SheafLayer(nn.Module):
     def laplacian(self, state: Tensor, edges: Edges) -> SheafLaplacian:
         """Return the sheaf Laplacian of the maps that the state gives."""
         flat = state.flatten(1)
-        seen = end_sums(flat @ self.learner[0], flat @ self.learner[1], edges)
-        maps, stalk = torch.tanh(seen), self.options.stalk
+        numbers = maps_of_ends(flat @ self.learner[0], flat @ self.learner[1], edges)
         kind = self.options.maps
-        return LAPLACIANS[kind](FROM_NUMBERS[kind](maps, stalk), edges)
+        return LAPLACIANS[kind](FROM_NUMBERS[kind](numbers, self.options.stalk), edges)
 
 
 class SheafDiffusion(nn.Module):

@@ -6,7 +6,8 @@ from ctypes import POINTER, Structure, c_double, c_int32, c_int64, c_uint64, c_v
 
 RESIDUALS = {"none": 0, "every-layer": 1, "once": 2}
 _KINDS = (
-    "features linear propagate norm gelu relu dropout add concat maximum mix batch-norm structure"
+    "features linear propagate norm gelu relu dropout add concat maximum mix batch-norm structure "
+    "scores attention signed-sum bias average elu"
 )
 STEPS = {name: number for number, name in enumerate(_KINDS.split())}
 STOPPING = {"loss-window": 0, "patience": 1, "none": 2}
@@ -166,6 +167,7 @@ class StepStruct(Structure):
         ("bias", c_int64),
         ("running", c_int64),
         ("mixer", POINTER(LayerStruct)),
+        ("heads", c_int64),
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor, nn
 
+from heterophily.layers.averaged_features import filtered_product
 from heterophily.layers.channel_linear import Block, LayerInput
 from heterophily.layers.dropout import dropout
 from heterophily.layers.extraction import combined
@@ -97,7 +98,7 @@ class Stack(nn.Module):
         for place, layer in enumerate(self.layers):
             if place == 0 and inputs.averages is not None:  # known exactly: no step is needed
                 blocks = {"own": features, "low-1": inputs.averages}
-                begin, output = 1, _mixed(layer, self._filtered(blocks), weights)
+                begin, output = 1, self._first(blocks, weights)
             else:
                 here = inputs.at(place - begin)
                 mixed = layer(state, self.operator_of(here), here.structure, weights=weights)
@@ -138,20 +139,40 @@ class Stack(nn.Module):
             return None
         return self.first_channels
 
-    def _filtered(self, blocks: Mapping[str, Any]) -> list[Tensor]:
-        """Return the channels of the first layer, (n, F) each, from X and its averages."""
+    def _first(
+        self,
+        blocks: Mapping[str, Any],
+        weights: list[Tensor] | None,
+        *,
+        dropout_of_channels: float = 0.0,
+    ) -> Tensor:
+        """Return the output of the first layer, (n, H), from X and its averages, (n, F) each.
+
+        Dropout falls on the filtered features. Sparse ones are not added up: their products with
+        the weight are, and dropout falls on each of them.
+        """
         first: Any = self.layers[0]
-        return [
-            combined(
-                channel.filter,
-                blocks["own"],
-                blocks[f"low-{channel.hops}" if channel.filter.aggregate else "own"],
-            )
-            for channel in first.channels
-        ]
+        names = [f"low-{c.hops}" if c.filter.aggregate else "own" for c in first.channels]
+        rate, training = dropout_of_channels, self.training
+        if all(isinstance(block, Tensor) for block in blocks.values()):
+            channels = [
+                dropout(
+                    combined(channel.filter, blocks["own"], blocks[name]), rate, training=training
+                )
+                for channel, name in zip(first.channels, names, strict=True)
+            ]
+            return _mixed(first, channels, weights)
+        if rate:
+            blocks = {k: drop(block, rate, training=training) for k, block in blocks.items()}
+        parts = zip(first.channels, names, first.weight, strict=True)
+        return _mixture(
+            first,
+            [filtered_product(c.filter, blocks["own"], blocks[name], w) for c, name, w in parts],
+            weights,
+        )
 
     def on_rows(
-        self, blocks: Mapping[str, Tensor], *, weights: list[Tensor] | None = None
+        self, blocks: Mapping[str, Block], *, weights: list[Tensor] | None = None
     ) -> Tensor:
         """Return the logits (n, C) of some nodes from their :attr:`row_channels`, (n, F) each.
 
@@ -159,13 +180,12 @@ class Stack(nn.Module):
         instead of on X.
         """
         rate, training = self.input_dropout, self.training
-        first, *later = list[Any](self.layers)
-        channels = [dropout(each, rate, training=training) for each in self._filtered(blocks)]
-        output = _mixed(first, channels, weights)
+        _, *later = list[Any](self.layers)
+        output = self._first(blocks, weights, dropout_of_channels=rate)
         residuals = (self.hidden_residual, self.output_residual)
         features = None
         if any(residual is not None for residual in residuals):
-            features = dropout(blocks["own"], rate, training=training)
+            features = drop(blocks["own"], rate, training=training)
         shared = (
             None if self.hidden_residual is None else torch.relu(self.hidden_residual(features))
         )
@@ -195,6 +215,11 @@ class Stack(nn.Module):
 def _mixed(layer: Any, channels: Sequence[Tensor], weights: list[Tensor] | None) -> Tensor:
     """Map the filtered channels of a layer and mix them, (n, H)."""
     signals = [channel @ weight for channel, weight in zip(channels, layer.weight, strict=True)]
+    return _mixture(layer, signals, weights)
+
+
+def _mixture(layer: Any, signals: Sequence[Tensor], weights: list[Tensor] | None) -> Tensor:
+    """Activate the mapped channels of a layer and mix them, (n, H)."""
     found: Tensor = layer.mixer(
         [torch.relu(signal) if layer.activate else signal for signal in signals], weights
     )

@@ -132,6 +132,12 @@ class Program {
       case HP_ADD: return std::make_unique<AddStep<T>>(spec);
       case HP_CONCAT: return std::make_unique<ConcatStep<T>>(spec, widths);
       case HP_MAXIMUM: return std::make_unique<MaximumStep<T>>(spec);
+      case HP_SCORES: return std::make_unique<ScoresStep<T>>(spec, widths[0], workers);
+      case HP_ATTENTION: return std::make_unique<AttentionStep<T>>(spec, graph, widths[1], seed, workers);
+      case HP_SIGNED_SUM: return std::make_unique<SignedSumStep<T>>(spec, graph, widths[1], seed, workers);
+      case HP_BIAS: return std::make_unique<BiasStep<T>>(spec);
+      case HP_AVERAGE: return std::make_unique<AverageStep<T>>(spec);
+      case HP_ELU: return std::make_unique<EluStep<T>>(spec);
       default: return std::make_unique<MixStep<T>>(spec, workers);
     }
   }
@@ -200,7 +206,9 @@ class Program {
       if (steps_[i]->looks_around()) around(i).observe(input(i), Chunks(graph_.num_nodes), team_);
   }
   AroundStep<T>& around(int i) { return static_cast<AroundStep<T>&>(*steps_[i]); }
-  View<const T> input(int i) const { return whole(layout_.values[steps_[i]->spec.inputs[0]].buffer); }
+  View<const T> input(int i, int k = 0) const {
+    return whole(layout_.values[steps_[i]->spec.inputs[k]].buffer);
+  }
 
   View<T> stored(int buffer, const Rows& nodes) {
     return view(buffers_[buffer]).part(nodes.first, nodes.count);
@@ -227,7 +235,7 @@ class Program {
     const hp_step& spec = steps_[i]->spec;
     worker.in.clear();
     for (int k = 0; k < spec.num_inputs; ++k) {
-      worker.in.push_back(steps_[i]->looks_around() ? input(i) : View<const T>(worker.values[spec.inputs[k]]));
+      worker.in.push_back(steps_[i]->looks_around() ? input(i, k) : View<const T>(worker.values[spec.inputs[k]]));
     }
     steps_[i]->forward(nodes, worker.in.data(), worker.values[i], worker.slopes[i], w);
   }
@@ -306,7 +314,7 @@ class Program {
   void backward_block(int s, const Rows& nodes, Worker& worker, T* totals, int w) {
     const bool is_last = s == layout_.last_segment();
     const Segment& segment = layout_.segments[s];
-    for (int i : segment.steps) begin_gradient(i, nodes, worker, is_last);
+    for (int i : segment.steps) begin_gradient(i, nodes, worker, is_last, w);
     for (int i : segment.seen) {
       const Value& value = layout_.values[i];
       // Of several segments that see a value the latest comes first.
@@ -337,7 +345,7 @@ class Program {
   }
 
   // What later segments hand back for a value of this one.
-  void begin_gradient(int i, const Rows& nodes, Worker& worker, bool is_last) {
+  void begin_gradient(int i, const Rows& nodes, Worker& worker, bool is_last, int w) {
     const Value& value = layout_.values[i];
     const bool is_whole = steps_[i]->looks_around() && !is_last;
     worker.gradients[i] =
@@ -350,8 +358,12 @@ class Program {
       worker.has_gradient[i] = 1;
     }
     for (int p : value.around) {
-      around(p).hand_back(nodes, input(p), whole(layout_.values[p].whole_buffer),
-                          {worker.gradients[i], static_cast<bool>(worker.has_gradient[i])});
+      const hp_step& spec = steps_[p]->spec;
+      worker.in.clear();
+      for (int k = 0; k < spec.num_inputs; ++k) worker.in.push_back(input(p, k));
+      const int which = static_cast<int>(std::find(spec.inputs, spec.inputs + spec.num_inputs, i) - spec.inputs);
+      around(p).hand_back(nodes, {which, worker.in.data(), whole(layout_.values[p].whole_buffer),
+                                  {worker.gradients[i], static_cast<bool>(worker.has_gradient[i])}, w});
       worker.has_gradient[i] = 1;
     }
   }

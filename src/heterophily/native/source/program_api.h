@@ -19,7 +19,15 @@ enum hp_step_kind {
   HP_MIX = 10,     // ACM's mixture of its inputs, as `mixer` says
   HP_BATCH_NORM = 11, // `first`: epsilon, `second`: momentum; weight: gain, bias: shift
   HP_STRUCTURE = 12,  // A W_A
-  HP_NUM_STEP_KINDS = 13
+  // Attention with `heads` heads side by side in the columns of x.
+  HP_SCORES = 13,      // [r, s], each padded to a power of two: <x, weight> and <x, bias> of every head
+  HP_ATTENTION = 14,   // sum_j softmax_j(LeakyReLU(r_i + s_j)) x_j of x, [r, s]; `first`: rate of dropout of
+                       // the weights, `second`: slope of LeakyReLU below 0
+  HP_SIGNED_SUM = 15,  // sum_j tanh(r_i + s_j) A_hat_ij x_j of x, [r, s]; `first`: rate
+  HP_BIAS = 16,        // x + b
+  HP_AVERAGE = 17,     // the mean of the heads of x
+  HP_ELU = 18,
+  HP_NUM_STEP_KINDS = 19
 };
 
 // Step i makes value i, a matrix (N, width). Parameters are offsets into the flat vector of the
@@ -31,6 +39,7 @@ struct hp_step {
   int64_t weight, bias;
   int64_t running;  // batch norm: running mean, running variance, number of passes, one after the other
   const hp_layer* mixer;
+  int64_t heads;
 };
 
 // The last value holds the logits.
