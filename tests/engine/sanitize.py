@@ -24,6 +24,8 @@ WITH_HEADS = ("gat", "gat+jk", "res-gat", "gat-sep")
 MODELS_TRIED = (
     *("acm-gcn", "acmii-gcn", "acm-snowball-2", "acm-gcn++", "gcn"),
     *("res-gcn", "res-sage", "res-acm", "res-acmii", "res-acm+", "res-acmii+"),
+    *("gprgnn", "appnp", "bernnet", "gcn+jk", "mixhop", "graphsage", "h2gcn", "linkx", "fsgnn"),
+    *("gcnii", "acm-gcnii*"),
     *WITH_HEADS,
     *("fagcn", "res-fagcn"),
 )
@@ -99,6 +101,10 @@ def fuzz(cases: int) -> None:
             sees_all = graph.adjacency.count_nonzero(axis=1).max() >= nodes - 1
             options["norm"] = str(rng.choice(["layer"] if sees_all else ["layer", "batch"]))
             options["hidden"] *= options.get("heads", 1)
+        elif model == "linkx":
+            options["depth"] = 1 if nodes == 1 else 2  # a batch norm needs two nodes
+        elif model.startswith("acm-gcnii"):
+            options["channels"] = tuple(names[: int(rng.integers(1, 4))])
         elif model.startswith("acm"):
             options |= {
                 "channels": tuple(names[: int(rng.integers(1, 4))]),

@@ -21,10 +21,15 @@ from heterophily.native.library import ISA_VARIABLE, engine
 MODELS = ("gcn", "acm-gcn", "acmii-gcn", "acm-gcn+", "acm-gcn++", "acm-snowball-2")
 STACKS = ("res-gcn", "res-sage", "res-acm", "res-acmii", "res-acm+")
 ATTENTION = ("gat", "gat+jk", "fagcn", "res-gat", "gat-sep", "res-fagcn")
+BASELINES = (
+    *("gprgnn", "appnp", "bernnet", "gcn+jk", "mixhop", "graphsage", "h2gcn", "linkx", "fsgnn"),
+    *("gcnii", "acm-gcnii*"),
+)
 CASES: list[tuple[str, dict[str, Any]]] = [
-    *((model, {}) for model in (*MODELS, *STACKS, *ATTENTION)),
+    *((model, {}) for model in (*MODELS, *STACKS, *ATTENTION, *BASELINES)),
     ("res-sage", {"norm": "batch"}),
     ("gat", {"heads": 3, "hidden": 5, "output_heads": 2}),
+    ("graphsage", {"use_l2_norm": True}),
 ]
 EPOCHS = 15
 

@@ -114,17 +114,17 @@ def test_a_loss_that_stops_being_finite_ends_the_run(problem: Callable[..., Any]
 def test_uncovered_models_run_in_torch_with_a_note_or_are_refused(
     problem: Callable[..., Any],
 ) -> None:
-    made = problem("gcnii", dropout=0.0, epochs=2)
+    made = problem("sgformer", dropout=0.0, epochs=2)
     replica = Replica(made.build, made.split, made.config, 0)
-    with pytest.raises(NotCoveredError, match="Gcnii"):
+    with pytest.raises(NotCoveredError, match="Sgformer"):
         run([made.task], made.inputs, made.graph.labels)
-    with pytest.raises(InputError, match="Gcnii"):
+    with pytest.raises(InputError, match="Sgformer"):
         fit_replicas([replica], made.inputs, made.graph.labels, engine=NativeEngine())
-    engine, note = engine_for(MODELS["gcnii"], "auto")
+    engine, note = engine_for(MODELS["sgformer"], "auto")
     assert engine == "torch"
-    assert "Gcnii" in note
-    with pytest.raises(InputError, match=r"engine='native'.*Gcnii"):
-        engine_for(MODELS["gcnii"], "native")
+    assert "Sgformer" in note
+    with pytest.raises(InputError, match=r"engine='native'.*Sgformer"):
+        engine_for(MODELS["sgformer"], "native")
 
 
 def test_covered_models_run_natively_through_fit_replicas(problem: Callable[..., Any]) -> None:

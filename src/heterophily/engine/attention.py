@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-
 from torch import nn
 
+from heterophily.engine.neighbourhoods import JUMP_STEPS
 from heterophily.engine.program import ProgramBuilder
 from heterophily.layers.fagcn_layer import FagcnLayer
 from heterophily.layers.gat_layer import GatLayer
 from heterophily.models.fagcn import Fagcn
 from heterophily.models.gat import Gat
-from heterophily.models.jumping_knowledge import JUMPS, GatJk
+from heterophily.models.jumping_knowledge import GatJk
 
 
 def attended(builder: ProgramBuilder, layer: GatLayer, value: int) -> int:
@@ -68,7 +67,7 @@ def write_gat_jk(network: GatJk, builder: ProgramBuilder) -> None:
             found = builder.activation("elu", builder.batch_norm(found, norms[place]))
             state = builder.dropout(found, network.dropout)
         states.append(found)
-    builder.linear(_JUMPS[network.jump](builder, states), network.output)
+    builder.linear(JUMP_STEPS[network.jump](builder, states), network.output)
 
 
 def write_fagcn(network: Fagcn, builder: ProgramBuilder) -> None:
@@ -80,9 +79,3 @@ def write_fagcn(network: Fagcn, builder: ProgramBuilder) -> None:
         assert isinstance(layer, FagcnLayer)
         state = signed(builder, layer, state, initial)
     builder.linear(state, network.output)
-
-
-_JUMPS: Mapping[object, Callable[[ProgramBuilder, Sequence[int]], int]] = {
-    JUMPS["max"]: ProgramBuilder.maximum,
-    JUMPS["cat"]: ProgramBuilder.concat,
-}

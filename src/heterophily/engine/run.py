@@ -143,6 +143,7 @@ def run(
             plan = _plan(task)
             if buffers is None:
                 buffers = GraphBuffers(inputs, labels, plan.num_classes)
+            buffers.prepare(plan.operators)
             if (dtype := plan.parameters.dtype) != buffers.dtype:
                 raise NotCoveredError(f"the model is {dtype}, the graph {buffers.dtype}")
             batch.append(_Run(number, task, plan, labels, keep_state=keep_state))
@@ -153,10 +154,11 @@ def run(
 
 
 def _plan(task: Replica) -> Plan:
-    if reason := config_reason(task.config):
-        raise NotCoveredError(reason)
     with reproducible(task.seed, _CPU):
-        return Plan(task.build())
+        model = task.build()
+    if reason := config_reason(task.config, type(model)):
+        raise NotCoveredError(reason)
+    return Plan(model)
 
 
 class _Run:
@@ -205,11 +207,14 @@ class _Run:
         return self.plan.program is not None or self.weights is not None
 
     def task_struct(self) -> structs.TaskStruct:
-        program = self.plan.program
+        program, config = self.plan.program, self.task.config
+        own = config.coefficient_lr, config.coefficient_weight_decay
         return structs.TaskStruct(
             replica=self.struct,
             program=None if program is None else pointer(program),
             weights=address(self.weights),
+            own_lr=config.lr if own[0] is None else own[0],
+            own_weight_decay=config.weight_decay if own[1] is None else own[1],
         )
 
     def result(self, done: structs.ReplicaStruct) -> FitResult:

@@ -43,6 +43,9 @@ struct hp_graph {
   hp_sparse structure;  // A; indptr == nullptr when no layer has a structure channel
   hp_quotient quotient, structure_quotient;  // of A_hat, of A
   const int32_t* labels;
+  // Further operators on nodes, numbered from 1 in programs; indptr == nullptr: not prepared.
+  const hp_sparse* others;
+  int64_t num_others;
 };
 
 // filter = identity * I + aggregate * A_hat^hops, on the signal X W or (structure) A W_A.

@@ -32,12 +32,13 @@ class AroundStep : public Step<T> {
   virtual void hand_back(const Rows& nodes, const HandBack<T>& given) = 0;
 };
 
-// identity * x + aggregate * (A_hat x).
+// identity * x + aggregate * (A_hat x), or another operator in place of A_hat.
 template <class T>
 class PropagateStep final : public AroundStep<T> {
  public:
   PropagateStep(const hp_step& spec, const Graph<T>& graph)
-      : AroundStep<T>(spec), forth_(graph.op.direct), back_(graph.op_t.direct) {}
+      : AroundStep<T>(spec), forth_(spec.number == 0 ? graph.op.direct : graph.others[spec.number - 1]),
+        back_(spec.number == 0 ? graph.op_t.direct : graph.others_t[spec.number - 1]) {}
   bool is_heavy() const override { return true; }
   void forward(const Rows& nodes, const View<const T>* in, const View<T>& out, const View<T>&,
                int) override {

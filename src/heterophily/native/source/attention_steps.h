@@ -1,4 +1,4 @@
-// Steps beside the attention itself: scores of nodes, a bias, the mean of heads, ELU.
+// Steps beside the attention itself: scores of nodes, the mean of heads, ELU.
 #pragma once
 #include <vector>
 
@@ -55,32 +55,6 @@ class ScoresStep final : public Step<T> {
   const int64_t columns_;
   Weight<T> receiver_, sender_;
   Matrix<T> numbers_;  // two rows for each worker
-};
-
-// x + b.
-template <class T>
-class BiasStep final : public Step<T> {
- public:
-  explicit BiasStep(const hp_step& spec) : Step<T>(spec), bias_(1, spec.width) {}
-  void forward(const Rows&, const View<const T>* in, const View<T>& out, const View<T>&, int) override {
-    this->for_vectors(out.rows, [&](int64_t row, int64_t j) {
-      store(out.row(row) + j, load(in[0].row(row) + j) + load(bias_.value.data() + j));
-    });
-  }
-  void backward(const Rows&, const Backward<T>& given) override {
-    this->for_vectors(given.to_out.rows, [&](int64_t row, int64_t j) {
-      given.to_in[0].give(row, j, load(given.to_out.row(row) + j));
-    });
-    add_rows<T>({given.to_out.data, this->stride, given.to_out.rows}, given.totals);
-  }
-  int64_t num_totals() const override { return this->stride; }
-  void update(const Adam<T>& adam, const T* totals, Team&) override { adam.rows(bias_, 0, 1, totals); }
-  void exchange(const typename Step<T>::Copy& copy) override {
-    exchange_weight<T>(bias_, this->spec.bias, copy);
-  }
-
- private:
-  Weight<T> bias_;
 };
 
 // The mean of the heads of x.

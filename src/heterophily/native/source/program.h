@@ -15,14 +15,14 @@ namespace hp {
 template <class T>
 class Program {
  public:
-  Program(const Graph<T>& graph, const hp_program& program, int64_t classes, const int32_t* labels,
-          const T* weights, uint64_t seed, Team& team)
-      : graph_(graph), classes_(classes), labels_(labels), weights_(weights), team_(team),
-        steps_(made_steps(graph, program, seed, team.size())), layout_(steps_) {
+  Program(const Graph<T>& graph, const hp_task& task, int64_t classes, const int32_t* labels, Team& team)
+      : graph_(graph), task_(task), classes_(classes), labels_(labels),
+        weights_(static_cast<const T*>(task.weights)), team_(team),
+        steps_(made_steps(graph, *task.program, task.replica.seed, team.size())), layout_(steps_) {
     for (int64_t width : layout_.widths) buffers_.emplace_back(graph.num_nodes, width);
     for (const auto& step : steps_) differs_ = differs_ || step->differs_in_training();
     for (int w = 0; w < team.size(); ++w) workers_.push_back(made_worker());
-    best_.resize(static_cast<size_t>(program.num_parameters));
+    best_.resize(static_cast<size_t>(task.program->num_parameters));
   }
 
   // All segments but the last, without dropout; what they keep serves the next training step if
@@ -62,9 +62,10 @@ class Program {
   }
 
   // After forward_training(step): loss of the training rows, backward pass and Adam step.
-  double train(const Rows& rows, uint64_t, const Adam<T>& adam) {
+  double train(const Rows& rows, uint64_t step, const Adam<T>& adam) {
+    const Adam<T> own(task_.own_lr, task_.own_weight_decay, task_.replica.is_adamw, static_cast<int64_t>(step));
     const double loss = last_pass(rows);
-    update(layout_.last_segment(), num_chunks(rows.count), adam);
+    update(layout_.last_segment(), num_chunks(rows.count), adam, own);
     const Rows all{nullptr, graph_.num_nodes};
     for (int s = layout_.last_segment() - 1; s >= 0; --s) {
       clear_totals(s, num_chunks(all.count));
@@ -72,7 +73,7 @@ class Program {
         again_block(s, nodes, workers_[w], w);
         backward_block(s, nodes, workers_[w], totals_.row(chunk), w);
       });
-      update(s, num_chunks(all.count), adam);
+      update(s, num_chunks(all.count), adam, own);
     }
     return loss;
   }
@@ -132,6 +133,10 @@ class Program {
       case HP_ADD: return std::make_unique<AddStep<T>>(spec);
       case HP_CONCAT: return std::make_unique<ConcatStep<T>>(spec, widths);
       case HP_MAXIMUM: return std::make_unique<MaximumStep<T>>(spec);
+      case HP_COMBINE: return std::make_unique<CombineStep<T>>(spec);
+      case HP_JOIN: return std::make_unique<JoinStep<T>>(spec, widths, workers);
+      case HP_COLUMNS: return std::make_unique<ColumnsStep<T>>(spec);
+      case HP_UNIT: return std::make_unique<UnitStep<T>>(spec);
       case HP_SCORES: return std::make_unique<ScoresStep<T>>(spec, widths[0], workers);
       case HP_ATTENTION: return std::make_unique<AttentionStep<T>>(spec, graph, widths[1], seed, workers);
       case HP_SIGNED_SUM: return std::make_unique<SignedSumStep<T>>(spec, graph, widths[1], seed, workers);
@@ -398,8 +403,8 @@ class Program {
     });
   }
 
-  // Sums of the chunks, in order; Adam on the parameters of a segment.
-  void update(int s, int64_t chunks, const Adam<T>& adam) {
+  // Sums of the chunks, in order; Adam on the parameters of a segment, with their own rates if they have some.
+  void update(int s, int64_t chunks, const Adam<T>& adam, const Adam<T>& own) {
     constexpr int64_t kColumns = 4096;
     team_.run((used_totals_ + kColumns - 1) / kColumns, [&](int64_t piece, int) {
       const int64_t begin = piece * kColumns, end = std::min(used_totals_, begin + kColumns);
@@ -408,11 +413,14 @@ class Program {
           store(totals_.row(0) + j, load(totals_.row(0) + j) + load(totals_.row(chunk) + j));
     });
     const std::vector<int>& steps = layout_.segments[s].steps;
-    for (size_t place = 0; place < steps.size(); ++place)
-      steps_[steps[place]]->update(adam, totals_.row(0) + offsets_[place], team_);
+    for (size_t place = 0; place < steps.size(); ++place) {
+      Step<T>& step = *steps_[steps[place]];
+      step.update(step.spec.has_own_rates ? own : adam, totals_.row(0) + offsets_[place], team_);
+    }
   }
 
   const Graph<T>& graph_;
+  const hp_task& task_;
   int64_t classes_;
   const int32_t* labels_;
   const T* weights_;
