@@ -132,7 +132,7 @@ def with_possible_step(found: Diagnosis, source: GraphSource) -> Diagnosis:
     """Return a diagnosis whose next command can be run: not a model that memory cannot train."""
     if source.kind != "disk":
         return found
-    from heterophily.batches.fits import GraphSize, way_for
+    from heterophily.batches.fits import size_of, way_for
     from heterophily.data.disk.graph import DiskGraph
     from heterophily.diagnosis.diagnose import NextStep
     from heterophily.models.catalog import MODELS
@@ -141,7 +141,7 @@ def with_possible_step(found: Diagnosis, source: GraphSource) -> Diagnosis:
         return found
 
     disk = DiskGraph.open(source.graph or "")
-    size = GraphSize(disk.num_nodes, disk.num_entries, disk.num_features, disk.num_classes)
+    size = size_of(disk)
     if way_for(MODELS[found.verdict.model], size, most_memory(source)) is not None:
         return found
     why = f"{found.verdict.model} needs more memory than it may take; auto chooses what fits"
