@@ -115,7 +115,7 @@ def diagnose_folder(source: GraphSource, *, quick: bool, seed: int) -> Diagnosis
     most = most_memory(source)
     from heterophily.diagnosis.disk import diagnose_disk, memory_in_memory, memory_of_diagnosis
 
-    whole = memory_in_memory(disk.num_nodes, disk.num_entries, disk.num_features)
+    whole = memory_in_memory(disk.num_nodes, disk.num_entries, disk.stored_per_node)
     on_disk = memory_of_diagnosis(disk.num_nodes, disk.num_entries)
     if disk.bytes_in_memory <= most and (whole <= most or whole <= on_disk):
         return None
