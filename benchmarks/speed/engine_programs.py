@@ -1,13 +1,15 @@
-"""Residual stacks: CPU time of an epoch in torch and in the native engine, interleaved in one run.
+"""Networks that are lists of steps: CPU time of an epoch in torch and in the native engine, interleaved in one run.
 
 An epoch is a training step and an evaluation, with the defaults of the model, float32, one thread
 for both. Printed are the smallest CPU milliseconds of all turns (which a busy machine disturbs
-least), the median of the turns' ratios, and the geometric mean of the medians. ``--threads`` trains
+least), the median of the turns' ratios, and the geometric means of the medians. ``--group`` chooses
+what is compared: residual stacks, or baselines of the paper. ``--threads`` trains
 one network on a generated graph with one, two, .. threads of the engine instead. It prints wall
 times, which ask for an idle machine, and the CPU time of the busiest thread (Linux), which does not:
 threads that share the work evenly divide it.
 
     python benchmarks/speed/engine_programs.py
+    python benchmarks/speed/engine_programs.py --group baselines --turns 3 --epochs 10
     python benchmarks/speed/engine_programs.py --datasets tolokers --models res-acm --turns 9
     python benchmarks/speed/engine_programs.py --threads 2 --models acm-gcn
     python benchmarks/speed/engine_programs.py --quick
@@ -36,8 +38,17 @@ from heterophily.models.catalog import MODELS
 from heterophily.training.config import TrainConfig
 from heterophily.training.epoch import FullBatch
 
-DATASETS = ["minesweeper", "tolokers"]
-NETWORKS = ["res-gcn", "res-sage", "res-acm", "res-acmii"]
+GROUPS: dict[str, tuple[list[str], list[str]]] = {
+    "stacks": (["minesweeper", "tolokers"], ["res-gcn", "res-sage", "res-acm", "res-acmii"]),
+    "baselines": (
+        ["texas", "chameleon", "squirrel", "cora"],
+        [
+            *("gprgnn", "appnp", "bernnet", "gcn+jk", "mixhop", "graphsage", "h2gcn", "linkx"),
+            *("fsgnn", "gcnii", "gcnii*", "acm-gcnii", "acm-gcnii*"),
+        ],
+    ),
+}
+"""What may be compared: datasets and networks."""
 
 
 def halves(graph: Graph) -> Split:
@@ -66,7 +77,7 @@ def in_torch(of: Network, epochs: int) -> Spent:
 
 def compare(graphs: dict[str, Graph], models: list[str], turns: int, epochs: int) -> None:
     """Print both engines and their ratio for every network and dataset."""
-    ratios = []
+    ratios: dict[tuple[str, str], float] = {}
     print("torch ms, native ms, torch / native (median of the turns)")
     for name, graph in graphs.items():
         for model in models:
@@ -81,12 +92,16 @@ def compare(graphs: dict[str, Graph], models: list[str], turns: int, epochs: int
                 warm=False,
             )
             slow, fast = ([1000 * turn.cpu for turn in found[way]] for way in ("torch", "native"))
-            ratios.append(statistics.median(a / b for a, b in zip(slow, fast, strict=True)))
+            ratio = statistics.median(a / b for a, b in zip(slow, fast, strict=True))
+            ratios[model, name] = ratio
             print(
-                f"{name:12} {model:10} {min(slow):8.1f} {min(fast):8.1f} {ratios[-1]:6.2f}",
-                flush=True,
+                f"{name:12} {model:10} {min(slow):8.2f} {min(fast):8.2f} {ratio:6.2f}", flush=True
             )
-    print(f"geometric mean {statistics.geometric_mean(ratios):6.2f}")
+    for model in models:
+        own = [ratios[model, name] for name in graphs]
+        cells = [f"{ratio:.1f}" for ratio in (*own, statistics.geometric_mean(own))]
+        print(f"| {model} | {' | '.join(cells)} |")
+    print(f"geometric mean {statistics.geometric_mean(ratios.values()):6.2f}")
 
 
 def generated(nodes: int, edges: int) -> Graph:
@@ -160,14 +175,17 @@ def scaling(threads: int, graph: Graph, model: str, turns: int, epochs: int) -> 
 
 def main() -> None:
     options = parser(__doc__)
-    options.add_argument("--datasets", default=DATASETS, type=names)
-    options.add_argument("--models", default=NETWORKS, type=names)
+    options.add_argument("--group", default="stacks", choices=GROUPS)
+    options.add_argument("--datasets", type=names, help="others than those of the group")
+    options.add_argument("--models", type=names, help="others than those of the group")
     options.add_argument("--turns", type=int, default=5)
     options.add_argument("--epochs", type=int, default=4)
     options.add_argument("--threads", type=int, default=0)
     options.add_argument("--nodes", type=int, default=1_000_000)
     options.add_argument("--edges", type=int, default=10_000_000)
     given = options.parse_args()
+    datasets, models = GROUPS[given.group]
+    given.datasets, given.models = given.datasets or datasets, given.models or models
     torch.set_num_threads(1)
     if given.quick:
         given.turns, given.epochs, given.models = 1, 2, ["res-gcn"]

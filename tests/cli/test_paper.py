@@ -185,15 +185,15 @@ def test_bad_input_of_tables_is_one_sentence(arguments: list[str], message: str)
 def test_auto_records_the_engine_that_trained_and_native_names_what_it_does_not_cover(
     tmp_path: Path, data_folder: Path
 ) -> None:
-    part = ["table", "sota", "--datasets", "texas", "--models", "acm-sgc-1,gat", "--repeats", "1"]
-    part += ["--workers", "1", "--store", str(tmp_path / "runs.sqlite"), "--json"]
+    part = ["table", "sota", "--datasets", "texas", "--models", "acm-sgc-1,geom-gcn"]
+    part += ["--repeats", "1", "--workers", "1", "--store", str(tmp_path / "runs.sqlite"), "--json"]
     part += ["--data-folder", str(data_folder), "--space", str(tmp_path / "space.toml")]
     part += ["--protocol", "validated"]
     result = runner.invoke(app, [*part, "--engine", "auto"])
     cells = {cell["row"]: cell["engine"] for cell in json.loads(result.stdout)["cells"]}
     if cells["acm-sgc-1"] == "torch":
         pytest.skip("no native engine here")
-    assert cells == {"acm-sgc-1": "native", "gat": "torch"}
+    assert cells == {"acm-sgc-1": "native", "geom-gcn": "torch"}
     refused = runner.invoke(app, [*part, "--engine", "native"])
-    assert str(refused.exception).startswith("gat: engine='native': ")
+    assert str(refused.exception).startswith("geom-gcn: engine='native': ")
     assert "'auto'" in str(refused.exception)

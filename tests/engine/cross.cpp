@@ -58,7 +58,10 @@ class Memory {
 };
 
 void move(Memory& memory, hp_graph& graph) {
-  for (hp_sparse* m : {&graph.features, &graph.op, &graph.structure})
+  memory.move(graph.others);
+  std::vector<hp_sparse*> matrices{&graph.features, &graph.op, &graph.structure};
+  for (int64_t i = 0; i < graph.num_others; ++i) matrices.push_back(const_cast<hp_sparse*>(graph.others + i));
+  for (hp_sparse* m : matrices)
     memory.move_all(m->indptr, m->indices, m->values, m->transpose_indptr, m->transpose_indices,
                     m->transpose_values, m->transpose_order);
   for (hp_quotient* q : {&graph.quotient, &graph.structure_quotient})
@@ -83,7 +86,7 @@ void move(Memory& memory, hp_task& task) {
   memory.move(program.steps);
   for (int64_t i = 0; i < program.num_steps; ++i) {
     hp_step& step = const_cast<hp_step&>(program.steps[i]);
-    memory.move_all(step.inputs, step.mixer);
+    memory.move_all(step.inputs, step.mixer, step.table);
   }
 }
 

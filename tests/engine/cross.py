@@ -38,6 +38,9 @@ BUILDS = {  # name -> what a processor must have, flags
 NETWORKS = (
     *("gcn", "acm-gcn", "acmii-gcn", "acm-gcn+", "acm-gcn++", "acm-snowball-2"),
     *("res-gcn", "res-sage", "res-acm", "res-acmii", "res-acm+", "res-acmii+"),
+    *("gprgnn", "appnp", "bernnet", "gcn+jk", "mixhop", "graphsage", "h2gcn", "linkx", "fsgnn"),
+    *("gcnii", "acm-gcnii*"),
+    *("gat", "gat+jk", "fagcn", "res-gat", "gat-sep", "res-fagcn"),
 )
 EPOCHS = 30
 
@@ -74,11 +77,13 @@ def write(problem: Any, path: Path) -> None:
     buffers = GraphBuffers(problem.inputs, problem.graph.labels, problem.graph.num_classes)
     replica = _Run(0, problem.task, _plan(problem.task), problem.graph.labels, keep_state=True)
     plan = replica.plan
+    buffers.prepare(plan.operators)
     arrays = [*buffers._keep, *replica.rows.values(), plan.parameters.initial]
     arrays += [replica.history, replica.predictions, replica.best]
     blocks = [(array.ctypes.data, array.tobytes()) for array in arrays]
     written = [each for each in (plan.model_struct, plan.program) if each is not None]
-    blocks += [(ctypes.addressof(each), bytes(each)) for each in (*plan.keep, *written)]
+    structs = (buffers._others, *plan.keep, *written)
+    blocks += [(ctypes.addressof(each), bytes(each)) for each in structs]
     with path.open("wb") as file:
         file.write(len(blocks).to_bytes(8, "little"))
         for address, data in blocks:

@@ -20,9 +20,14 @@ from types import SimpleNamespace
 FOLDER = Path(__file__).resolve().parent
 NATIVE = FOLDER.parents[1] / "src/heterophily/native/source"
 LIBRARY = "HETEROPHILY_SANITIZED_LIBRARY"
+WITH_HEADS = ("gat", "gat+jk", "res-gat", "gat-sep")
 MODELS_TRIED = (
     *("acm-gcn", "acmii-gcn", "acm-snowball-2", "acm-gcn++", "gcn"),
     *("res-gcn", "res-sage", "res-acm", "res-acmii", "res-acm+", "res-acmii+"),
+    *("gprgnn", "appnp", "bernnet", "gcn+jk", "mixhop", "graphsage", "h2gcn", "linkx", "fsgnn"),
+    *("gcnii", "acm-gcnii*"),
+    *WITH_HEADS,
+    *("fagcn", "res-fagcn"),
 )
 FLAGS = [
     *["-std=c++17", "-O1", "-g", "-shared", "-fPIC", "-pthread", "-fno-omit-frame-pointer"],
@@ -83,7 +88,11 @@ def fuzz(cases: int) -> None:
         )
         model = str(rng.choice(list(MODELS_TRIED)))
         options = {"hidden": int(rng.integers(1, 70)), "dropout": float(rng.choice([0, 0.25, 0.9]))}
-        if model.startswith("res"):
+        if model in WITH_HEADS:
+            options["heads"] = int(rng.integers(1, 11))
+        if model in (*WITH_HEADS, "fagcn", "res-fagcn"):
+            options["attention_dropout"] = float(rng.choice([0, 0.5]))
+        if model.startswith(("res", "gat-sep")):
             depth, jump = int(rng.integers(1, 4)), str(rng.choice(["last", "max", "cat"]))
             options |= {"depth": depth, "jk": jump, "input_dropout": float(rng.choice([0.0, 0.5]))}
             options["hidden"] = max(2, options["hidden"])  # of one column a norm leaves nothing
@@ -91,6 +100,11 @@ def fuzz(cases: int) -> None:
             # is 0 but for rounding, and a ReLU turns that into two different answers.
             sees_all = graph.adjacency.count_nonzero(axis=1).max() >= nodes - 1
             options["norm"] = str(rng.choice(["layer"] if sees_all else ["layer", "batch"]))
+            options["hidden"] *= options.get("heads", 1)
+        elif model == "linkx":
+            options["depth"] = 1 if nodes == 1 else 2  # a batch norm needs two nodes
+        elif model.startswith("acm-gcnii"):
+            options["channels"] = tuple(names[: int(rng.integers(1, 4))])
         elif model.startswith("acm"):
             options |= {
                 "channels": tuple(names[: int(rng.integers(1, 4))]),

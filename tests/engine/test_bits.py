@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 import torch
@@ -19,7 +20,17 @@ from heterophily.native.library import ISA_VARIABLE, engine
 
 MODELS = ("gcn", "acm-gcn", "acmii-gcn", "acm-gcn+", "acm-gcn++", "acm-snowball-2")
 STACKS = ("res-gcn", "res-sage", "res-acm", "res-acmii", "res-acm+")
-CASES = [*((model, {}) for model in (*MODELS, *STACKS)), ("res-sage", {"norm": "batch"})]
+ATTENTION = ("gat", "gat+jk", "fagcn", "res-gat", "gat-sep", "res-fagcn")
+BASELINES = (
+    *("gprgnn", "appnp", "bernnet", "gcn+jk", "mixhop", "graphsage", "h2gcn", "linkx", "fsgnn"),
+    *("gcnii", "acm-gcnii*"),
+)
+CASES: list[tuple[str, dict[str, Any]]] = [
+    *((model, {}) for model in (*MODELS, *STACKS, *ATTENTION, *BASELINES)),
+    ("res-sage", {"norm": "batch"}),
+    ("gat", {"heads": 3, "hidden": 5, "output_heads": 2}),
+    ("graphsage", {"use_l2_norm": True}),
+]
 EPOCHS = 15
 
 
@@ -36,7 +47,7 @@ def like_texas() -> Graph:
 @pytest.mark.parametrize(("model", "options"), CASES, ids=str)
 def test_every_instruction_set_gives_the_same_losses_and_weights(
     model: str,
-    options: dict[str, str],
+    options: dict[str, Any],
     maker: Callable[[], Graph],
     dtype: torch.dtype,
     monkeypatch: pytest.MonkeyPatch,

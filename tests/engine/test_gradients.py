@@ -25,6 +25,10 @@ MODELS: list[tuple[str, dict[str, Any]]] = [
     ("acm-gcn++", {"with_structure": True, "mix_features": "combined", "residual_bias": True}),
     ("acm-snowball-2", {"use_layer_norm": True}),
     ("snowball-2", {}),
+    ("gat", {"heads": 2, "output_heads": 3}),
+    ("gat+jk", {"heads": 2, "attention_dropout": 0.3}),
+    ("fagcn", {"attention_dropout": 0.3}),
+    ("res-gat", {"heads": 3, "attention_dropout": 0.3}),
 ]
 
 

@@ -141,5 +141,4 @@ def test_threads_share_a_run_only_on_large_graphs(monkeypatch: pytest.MonkeyPatc
 
 
 def test_what_is_not_covered_is_named() -> None:
-    assert covers(MODELS["res-gat"]) == "convolution Attention runs in torch"
-    assert covers(MODELS["dir-gcn"]) is not None
+    assert covers(MODELS["dir-acm"]) == "convolution DirectedMixing runs in torch"

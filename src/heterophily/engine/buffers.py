@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -9,6 +11,7 @@ import scipy.sparse as sp
 import torch
 from numpy.typing import NDArray
 
+from heterophily.engine.operators import OPERATORS
 from heterophily.engine.parameters import NotCoveredError, address
 from heterophily.layers.inputs import GraphInputs
 from heterophily.layers.sparse_features import SparseFeatures
@@ -38,7 +41,8 @@ class GraphBuffers:
         self.dtype = inputs.operator.matrix.dtype
         if inputs.operator.matrix.device.type != "cpu":
             raise NotCoveredError("the graph is on another device than the CPU")
-        self._keep: list[Any] = []
+        self.inputs, self._keep = inputs, list[Any]()
+        self._others = (structs.Sparse * len(OPERATORS))()
         labels32 = self._array(labels, np.int32)
         structure = inputs.structure.matrix if inputs.structure is not None else None
         self.struct = structs.GraphStruct(
@@ -53,7 +57,15 @@ class GraphBuffers:
                 structs.QuotientStruct() if structure is None else self._quotient(structure)
             ),
             labels=address(labels32),
+            others=ctypes.addressof(self._others),
+            num_others=len(OPERATORS),
         )
+
+    def prepare(self, operators: Iterable[str]) -> None:
+        """Add further operators of :data:`OPERATORS`, each once."""
+        for place, (name, make) in enumerate(OPERATORS.items()):
+            if name in operators and not self._others[place].indptr:
+                self._others[place] = self._sparse(make(self.inputs).matrix)
 
     def _features(self, features: SparseFeatures | torch.Tensor) -> structs.Sparse:
         if isinstance(features, SparseFeatures):

@@ -47,6 +47,7 @@ class Plan:
         self.model = model
         self.parameters = FlatParameters(model)
         self.keep: list[Any] = []  # arrays that the structs point to
+        self.operators: tuple[str, ...] = ()  # that a program needs beside Â
         self.model_struct: structs.Model | None = None
         self.program: structs.ProgramStruct | None = None
         if write := PROGRAMS.get(type(model)):
@@ -54,6 +55,7 @@ class Plan:
             builder = ProgramBuilder(self.parameters)
             write(model, builder)
             self.program, self.keep = builder.program()
+            self.operators = builder.operators
             self.num_classes = int(self.program.steps[self.program.num_steps - 1].width)
             return
         backbone = model.backbone
@@ -146,7 +148,7 @@ def covers(spec: ModelSpec, config: TrainConfig | None = None) -> str | None:
     >>> covers(MODELS["acm-gcn"]), covers(MODELS["sgformer"])
     (None, 'Sgformer runs in torch')
     """
-    if config is not None and (reason := config_reason(config)):
+    if config is not None and (reason := config_reason(config, spec.network)):
         return reason
     try:
         return _model_reason(spec)
@@ -154,11 +156,13 @@ def covers(spec: ModelSpec, config: TrainConfig | None = None) -> str | None:
         return _model_reason.__wrapped__(spec)
 
 
-def config_reason(config: TrainConfig) -> str:
+def config_reason(config: TrainConfig, network: type[nn.Module]) -> str:
     """Return what of a configuration the engine does not do; empty if it does all."""
     if config.is_weighted and not runs_programs(engine().library):
         return "class weights: " + _OLD_LIBRARY
-    return "own rates of coefficients run in torch" if config.has_groups else ""
+    if config.has_groups and not hasattr(network, "filter_coefficients"):
+        return f"{network.__name__} learns no coefficients of a filter"
+    return ""
 
 
 @cache

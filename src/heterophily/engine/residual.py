@@ -7,12 +7,24 @@ from typing import Any
 
 from torch import Tensor, nn
 
+from heterophily.engine.attention import attended, signed
+from heterophily.engine.operators import direction_name
 from heterophily.engine.parameters import NotCoveredError
 from heterophily.engine.program import ProgramBuilder
 from heterophily.layers.acm_layer import AcmLayer
 from heterophily.layers.channel import Channel
 from heterophily.layers.convolution import Convolution
-from heterophily.layers.convolutions import ChannelMixing, ChannelMixingII, EgoAndMean, Smoothing
+from heterophily.layers.convolutions import (
+    Attention,
+    ChannelMixing,
+    ChannelMixingII,
+    EgoAndAttention,
+    EgoAndMean,
+    SignedAttention,
+    Smoothing,
+)
+from heterophily.layers.directed_convolutions import DirectedEgoAndMean, DirectedSmoothing
+from heterophily.layers.directions import Scaling
 from heterophily.models.backbones.residual import JUMPS, FeedForward, Residual
 from heterophily.models.residual import ResidualNetwork
 
@@ -28,7 +40,7 @@ def write_residual(network: ResidualNetwork, builder: ProgramBuilder) -> None:
     for block in blocks:
         normed = _normed(builder, block.norm, state)
         gathered = _gathered(builder, block.convolution, normed)
-        change = _fed_forward(builder, block.feed_forward, gathered)
+        change = fed_forward(builder, block.feed_forward, gathered)
         state = builder.add(state, builder.dropout(change, block.dropout))
         states.append(state)
     seen = _JUMPS[backbone.jump](builder, states)
@@ -42,7 +54,8 @@ def _normed(builder: ProgramBuilder, norm: nn.Module, value: int) -> int:
     return write(builder, value, norm)
 
 
-def _fed_forward(builder: ProgramBuilder, part: nn.Module, value: int) -> int:
+def fed_forward(builder: ProgramBuilder, part: nn.Module, value: int) -> int:
+    """Write the perceptron of a block."""
     if type(part) is not FeedForward:
         raise NotCoveredError(f"{type(part).__name__} runs in torch")
     inner = builder.activation("gelu", builder.linear(value, part.first))
@@ -62,6 +75,36 @@ def _smoothing(builder: ProgramBuilder, convolution: Convolution, value: int) ->
 
 def _ego_and_mean(builder: ProgramBuilder, convolution: Convolution, value: int) -> int:
     return builder.concat([value, builder.propagate(value)])
+
+
+def _directed_smoothing(builder: ProgramBuilder, convolution: Convolution, value: int) -> int:
+    return builder.concat(_both_ways(builder, value, "symmetric", with_loops=True))
+
+
+def _directed_means(builder: ProgramBuilder, convolution: Convolution, value: int) -> int:
+    return builder.concat([value, *_both_ways(builder, value, "random-walk", with_loops=False)])
+
+
+def _both_ways(
+    builder: ProgramBuilder, value: int, scaling: Scaling, *, with_loops: bool
+) -> list[int]:
+    names = (direction_name(way, scaling, with_loops=with_loops) for way in ("forward", "backward"))
+    return [builder.propagate(value, operator=name) for name in names]
+
+
+def _attention(builder: ProgramBuilder, convolution: Convolution, value: int) -> int:
+    assert isinstance(convolution, Attention)
+    layer = convolution.attention
+    return attended(builder, layer, builder.linear(value, layer.linear))
+
+
+def _ego_and_attention(builder: ProgramBuilder, convolution: Convolution, value: int) -> int:
+    return builder.concat([value, _attention(builder, convolution, value)])
+
+
+def _signed_attention(builder: ProgramBuilder, convolution: Convolution, value: int) -> int:
+    assert isinstance(convolution, SignedAttention)
+    return signed(builder, convolution.layer, value, value)
 
 
 def _channel_mixing(builder: ProgramBuilder, convolution: Convolution, value: int) -> int:
@@ -128,6 +171,11 @@ def _of_features(layer: AcmLayer) -> list[Channel]:
 _CONVOLUTIONS: Mapping[type[Convolution], Callable[[ProgramBuilder, Convolution, int], int]] = {
     Smoothing: _smoothing,
     EgoAndMean: _ego_and_mean,
+    DirectedSmoothing: _directed_smoothing,
+    DirectedEgoAndMean: _directed_means,
+    Attention: _attention,
+    EgoAndAttention: _ego_and_attention,
+    SignedAttention: _signed_attention,
     ChannelMixing: _channel_mixing,
     ChannelMixingII: _channel_mixing,
 }

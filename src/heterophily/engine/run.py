@@ -27,6 +27,7 @@ from heterophily.native.library import engine
 from heterophily.training.epoch import check_split, class_weights
 from heterophily.training.memory import peak_memory_mb
 from heterophily.training.replica import FitResults, Replica
+from heterophily.training.selection import check_selection
 
 _CPU = torch.device("cpu")
 _POLL_SECONDS = 0.1
@@ -142,6 +143,7 @@ def run(
             plan = _plan(task)
             if buffers is None:
                 buffers = GraphBuffers(inputs, labels, plan.num_classes)
+            buffers.prepare(plan.operators)
             if (dtype := plan.parameters.dtype) != buffers.dtype:
                 raise NotCoveredError(f"the model is {dtype}, the graph {buffers.dtype}")
             batch.append(_Run(number, task, plan, labels, keep_state=keep_state))
@@ -152,10 +154,11 @@ def run(
 
 
 def _plan(task: Replica) -> Plan:
-    if reason := config_reason(task.config):
-        raise NotCoveredError(reason)
     with reproducible(task.seed, _CPU):
-        return Plan(task.build())
+        model = task.build()
+    if reason := config_reason(task.config, type(model)):
+        raise NotCoveredError(reason)
+    return Plan(model)
 
 
 class _Run:
@@ -165,6 +168,7 @@ class _Run:
         self, number: int, task: Replica, plan: Plan, labels: NDArray[np.int64], *, keep_state: bool
     ) -> None:
         check_split(task.split, labels)
+        check_selection(task.config.select_by, labels[task.split.validation])
         self.number, self.task, self.plan = number, task, plan
         config = task.config
         self.rows = {
@@ -187,7 +191,7 @@ class _Run:
             is_adamw=config.optimizer == "adamw",
             stopping=structs.STOPPING[config.stopping],
             window=config.window,
-            select_by_accuracy=config.select_by == "validation-accuracy",
+            select_by=structs.SELECTION[config.select_by],
             max_epochs=config.max_epochs,
             history=address(self.history),
             best=address(self.best),
@@ -203,11 +207,14 @@ class _Run:
         return self.plan.program is not None or self.weights is not None
 
     def task_struct(self) -> structs.TaskStruct:
-        program = self.plan.program
+        program, config = self.plan.program, self.task.config
+        own = config.coefficient_lr, config.coefficient_weight_decay
         return structs.TaskStruct(
             replica=self.struct,
             program=None if program is None else pointer(program),
             weights=address(self.weights),
+            own_lr=config.lr if own[0] is None else own[0],
+            own_weight_decay=config.weight_decay if own[1] is None else own[1],
         )
 
     def result(self, done: structs.ReplicaStruct) -> FitResult:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.autograd.function import once_differentiable
+from torch.nn.functional import pad
 
 from heterophily.layers.derived import derived
 from heterophily.layers.propagation import Propagation
@@ -47,6 +51,15 @@ class Edges:
         """(E,) values of the operator."""
         return self.matrix.values
 
+    def product(self, values: Tensor, signal: Tensor) -> Tensor:
+        """Multiply a matrix of this pattern, with values (E,), by a signal; no gradient."""
+        return replace(self.matrix, values=values) @ signal
+
+    def transpose_product(self, values: Tensor, signal: Tensor) -> Tensor:
+        """Multiply the transpose of that matrix by a signal; no gradient."""
+        turned = values.index_select(0, self.matrix.transpose_order)
+        return replace(self.matrix, transpose_values=turned).transpose_product(signal)
+
     def row_sums(self, signal: Tensor) -> Tensor:
         """Sum an edge signal (E, K) over the edges of each row: (N, K); no gradient."""
         return _bags(signal, self.positions, self.matrix.indptr, _SUM)
@@ -57,7 +70,23 @@ class Edges:
 
     def row_maxima(self, signal: Tensor) -> Tensor:
         """Return the largest value among each row's edges, (E, K) -> (N, K); 0 for no edge."""
+        if signal.shape[1] == 1 and signal.device.type == "cpu":  # a tenth of the time
+            return self._single_row_maxima(signal)
         return _bags(signal, self.positions, self.matrix.indptr, _MAX)
+
+    def _single_row_maxima(self, signal: Tensor) -> Tensor:
+        filled, begins = self._filled
+        found = np.zeros((self.num_nodes, 1), dtype=signal.detach().numpy().dtype)
+        if filled.size:
+            found[filled, 0] = np.maximum.reduceat(signal.detach().numpy()[:, 0], begins)
+        return torch.from_numpy(found)
+
+    @cached_property
+    def _filled(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The rows that have edges, and the place of the first edge of each."""
+        ends = self.matrix.indptr.numpy().astype(np.int64)
+        filled = np.flatnonzero(np.diff(ends) > 0)
+        return filled, ends[filled]
 
     def inner_products(self, left: Tensor, right: Tensor) -> Tensor:
         """Return ``left[row] . right[column]`` of every edge, (N, D), (N, D) -> (E,)."""
@@ -99,6 +128,14 @@ def edges_of(operator: Propagation) -> Edges:
     )
 
 
+def padded(signal: Tensor) -> Tensor:
+    """Add columns of zeros up to a multiple of 8: inner products of other widths are slow.
+
+    On 590,000 edges: 6.8 ms for 3 columns, 1.2 ms for 8.
+    """
+    return pad(signal, (0, -signal.shape[1] % 8))
+
+
 def _bags(signal: Tensor, order: Tensor, indptr: Tensor, mode: int) -> Tensor:
     if signal.numel() == 0:
         return signal.new_zeros(indptr.numel() - 1, signal.shape[1])
@@ -130,31 +167,10 @@ def to_columns(signal: Tensor, edges: Edges) -> Tensor:
     return found
 
 
-def end_sums(received: Tensor, sent: Tensor, edges: Edges) -> Tensor:
-    """Add what both ends of every edge give it, (N, K), (N, K) -> (E, K), column by column."""
-    found: Tensor = _EndSums.apply(received, sent, edges)  # type: ignore[no-untyped-call]
-    return found
-
-
-def turned_around(signal: Tensor, edges: Edges) -> Tensor:
-    """Give every edge the signal of the edge in the other direction, (.., E) -> (.., E).
-
-    The pattern of the operator must be symmetric.
-    """
-    found: Tensor = _TurnedAround.apply(signal, edges)  # type: ignore[no-untyped-call]
-    return found
-
-
 def edge_softmax(scores: Tensor, edges: Edges) -> Tensor:
     """Softmax of scores (E, K) over the edges of each row, stable for scores of any size."""
     weights: Tensor = _Softmax.apply(scores, edges)  # type: ignore[no-untyped-call]
     return weights
-
-
-def row_totals(signal: Tensor, edges: Edges) -> Tensor:
-    """Sum an edge signal over the edges of each row, (E, K) -> (N, K)."""
-    found: Tensor = _RowTotals.apply(signal, edges)  # type: ignore[no-untyped-call]
-    return found
 
 
 def weighted_sum(weights: Tensor, signal: Tensor, edges: Edges) -> Tensor:
@@ -186,54 +202,6 @@ class _Gather(torch.autograd.Function):
         return sums(gradients[0].contiguous()), None, None
 
 
-class _EndSums(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, received: Tensor, sent: Tensor, edges: Edges) -> Tensor:
-        ctx.edges = edges
-        parts = [
-            receiver.index_select(0, edges.rows).add_(sender.index_select(0, edges.columns))
-            for receiver, sender in zip(_by_head(received), _by_head(sent), strict=True)
-        ]
-        return torch.stack(parts).t()
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, None]:
-        pulled = gradients[0].contiguous()
-        return ctx.edges.row_sums(pulled), ctx.edges.column_sums(pulled), None
-
-
-class _TurnedAround(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, signal: Tensor, edges: Edges) -> Tensor:
-        ctx.edges = edges
-        return _permuted(signal, edges.matrix.transpose_order)
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
-        order, positions = ctx.edges.matrix.transpose_order, ctx.edges.positions.long()
-        back = torch.empty_like(positions).index_copy_(0, order, positions)
-        return _permuted(gradients[0], back), None
-
-
-def _permuted(signal: Tensor, order: Tensor) -> Tensor:
-    flat = signal.flatten(0, -2)
-    return torch.stack([row.index_select(0, order) for row in flat]).view(signal.shape)
-
-
-class _RowTotals(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, signal: Tensor, edges: Edges) -> Tensor:
-        ctx.edges = edges
-        return edges.row_sums(signal.contiguous())
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
-        return _select(gradients[0], ctx.edges.rows), None
-
-
 class _Softmax(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, scores: Tensor, edges: Edges) -> Tensor:
@@ -260,7 +228,7 @@ class _WeightedSum(torch.autograd.Function):
         ctx.edges = edges
         ctx.save_for_backward(weights, signal)
         parts = [
-            replace(edges.matrix, values=values) @ head
+            edges.product(values, head)
             for values, head in zip(_by_head(weights), _by_head(signal), strict=True)
         ]
         return torch.stack(parts, dim=1)
@@ -277,11 +245,8 @@ class _WeightedSum(torch.autograd.Function):
             for place, pair in enumerate(zip(pulls, _by_head(signal), strict=True)):
                 for_weights[:, place] = edges.inner_products(*pair)
         if ctx.needs_input_grad[1]:
-            order = edges.matrix.transpose_order
             parts = [
-                replace(
-                    edges.matrix, transpose_values=values.index_select(0, order)
-                ).transpose_product(pull)
+                edges.transpose_product(values, pull)
                 for values, pull in zip(_by_head(weights), pulls, strict=True)
             ]
             for_signal = torch.stack(parts, dim=1)

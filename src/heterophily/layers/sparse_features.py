@@ -66,12 +66,18 @@ class SparseFeatures:
         return products
 
 
+def _together(num_channels: int, width: int) -> int:
+    """Return how many channels share one product: as many as are narrow enough side by side."""
+    return max(1, min(num_channels, NARROW // max(1, width)))
+
+
 def _forward(matrix: SparseMatrix, weight: Tensor) -> tuple[Tensor, ...]:
     num_channels, fan_in, width = weight.shape
-    if num_channels == 1 or num_channels * width > NARROW:
-        return tuple(matrix @ panel for panel in weight)
-    side_by_side = weight.transpose(0, 1).reshape(fan_in, num_channels * width)
-    return torch.split(matrix @ side_by_side, width, dim=1)
+    products: list[Tensor] = []
+    for panels in torch.split(weight, _together(num_channels, width)):
+        side_by_side = panels.transpose(0, 1).reshape(fan_in, len(panels) * width)
+        products += torch.split(matrix @ side_by_side, width, dim=1)
+    return tuple(products)
 
 
 class _Products(torch.autograd.Function):
@@ -84,8 +90,11 @@ class _Products(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
         matrix: SparseMatrix = ctx.matrix
-        num_channels, width = len(gradients), gradients[0].shape[1]
-        if num_channels == 1 or num_channels * width > NARROW:
-            return torch.stack([matrix.transpose_product(part) for part in gradients]), None
-        joined = matrix.transpose_product(torch.cat(gradients, dim=1))
-        return joined.view(-1, num_channels, width).transpose(0, 1), None
+        width = gradients[0].shape[1]
+        step = _together(len(gradients), width)
+        found = matrix.values.new_empty(len(gradients), matrix.shape[1], width)
+        for start in range(0, len(gradients), step):
+            joined = matrix.transpose_product(torch.cat(gradients[start : start + step], dim=1))
+            panels = joined.view(matrix.shape[1], -1, width).transpose(0, 1)
+            found[start : start + step] = panels
+        return found, None

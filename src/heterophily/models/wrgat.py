@@ -7,17 +7,17 @@ from typing import ClassVar, Literal
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import leaky_relu
 
 from heterophily.errors import lookup
 from heterophily.layers.channel_linear import Block, channel_products
 from heterophily.layers.derived import derived
 from heterophily.layers.dropout import dropout
-from heterophily.layers.edges import edge_softmax, edges_of, to_columns, to_rows, weighted_sum
+from heterophily.layers.edges import edges_of
 from heterophily.layers.feature_mlp import drop_features
 from heterophily.layers.initialization import initialize
 from heterophily.layers.inputs import GraphInputs
 from heterophily.layers.propagation import Propagation
+from heterophily.layers.relation_attention import relation_attention
 from heterophily.layers.structural_relations import RELATIONS, structural_operators
 from heterophily.models.baseline import BaselineOptions, Card
 from heterophily.models.options import check_count
@@ -79,13 +79,13 @@ class WrgatLayer(nn.Module):
         output = own + self.bias
         for place, (relation, hidden) in enumerate(zip(relations, mapped, strict=True)):
             edges = edges_of(relation)
-            received = to_rows(hidden @ self.receiver[place], edges)
-            sent = to_columns(hidden @ self.sender[place], edges)
-            weights = edge_softmax(leaky_relu(received + sent, 0.2), edges)
-            weights = weights * (
-                _averaging(relation) if self.averages else edges.values.unsqueeze(1)
+            output = output + relation_attention(
+                hidden,
+                hidden @ self.receiver[place],
+                hidden @ self.sender[place],
+                _averaging(relation) if self.averages else edges.values.unsqueeze(1),
+                edges,
             )
-            output = output + weighted_sum(weights, hidden.unsqueeze(1), edges).squeeze(1)
         return output
 
 

@@ -6,10 +6,13 @@ from ctypes import POINTER, Structure, c_double, c_int32, c_int64, c_uint64, c_v
 
 RESIDUALS = {"none": 0, "every-layer": 1, "once": 2}
 _KINDS = (
-    "features linear propagate norm gelu relu dropout add concat maximum mix batch-norm structure"
+    "features linear propagate norm gelu relu dropout add concat maximum mix batch-norm structure "
+    "scores attention signed-sum bias average elu combine join columns unit"
 )
 STEPS = {name: number for number, name in enumerate(_KINDS.split())}
+FORMS = {"plain": 0, "softmax": 1, "relu": 2}
 STOPPING = {"loss-window": 0, "patience": 1, "none": 2}
+SELECTION = {"validation-loss": 0, "validation-accuracy": 1, "validation-roc-auc": 2}
 STATUS_RUNNING, STATUS_INTERRUPTED, STATUS_NO_MEMORY = -1, 3, 4
 STATUS = {0: "stopped", 1: "max-epochs", 2: "diverged"}
 
@@ -60,6 +63,8 @@ class GraphStruct(Structure):
         ("quotient", QuotientStruct),
         ("structure_quotient", QuotientStruct),
         ("labels", c_void_p),
+        ("others", c_void_p),
+        ("num_others", c_int64),
     )
 
 
@@ -130,7 +135,7 @@ class ReplicaStruct(Structure):
         ("is_adamw", c_int32),
         ("stopping", c_int32),
         ("window", c_int32),
-        ("select_by_accuracy", c_int32),
+        ("select_by", c_int32),
         ("max_epochs", c_int64),
         ("train", c_void_p),
         ("validation", c_void_p),
@@ -158,6 +163,10 @@ class StepStruct(Structure):
         ("width", c_int32),
         ("site", c_int32),
         ("num_inputs", c_int32),
+        ("number", c_int32),
+        ("form", c_int32),
+        ("panels", c_int32),
+        ("has_own_rates", c_int32),
         ("inputs", POINTER(c_int32)),
         ("first", c_double),
         ("second", c_double),
@@ -165,6 +174,8 @@ class StepStruct(Structure):
         ("bias", c_int64),
         ("running", c_int64),
         ("mixer", POINTER(LayerStruct)),
+        ("table", c_void_p),
+        ("heads", c_int64),
     )
 
 
@@ -185,4 +196,6 @@ class TaskStruct(Structure):
         ("replica", ReplicaStruct),
         ("program", POINTER(ProgramStruct)),
         ("weights", c_void_p),
+        ("own_lr", c_double),
+        ("own_weight_decay", c_double),
     )

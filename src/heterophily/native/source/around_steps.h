@@ -10,6 +10,16 @@
 
 namespace hp {
 
+// What hand_back() is given: which of the step's inputs asks, all of them, and the gradient of the output.
+template <class T>
+struct HandBack {
+  int input;
+  const View<const T>* in;
+  View<const T> to_out;
+  Gradient<T> to_in;
+  int worker;
+};
+
 template <class T>
 class AroundStep : public Step<T> {
  public:
@@ -17,26 +27,26 @@ class AroundStep : public Step<T> {
   bool looks_around() const override { return true; }
   // Before a segment with this step, in a training pass: the whole input. `chunks` are those of its rows.
   virtual void observe(const View<const T>&, const Chunks&, Team&) {}
-  // Rows of the input's gradient from all gradients of the output.
-  virtual void hand_back(const Rows& nodes, const View<const T>& input, const View<const T>& to_out,
-                         const Gradient<T>& to_in) const = 0;
+  // Rows of an input's gradient from all gradients of the output. Of several inputs, the one that was
+  // made first asks first.
+  virtual void hand_back(const Rows& nodes, const HandBack<T>& given) = 0;
 };
 
-// identity * x + aggregate * (A_hat x).
+// identity * x + aggregate * (A_hat x), or another operator in place of A_hat.
 template <class T>
 class PropagateStep final : public AroundStep<T> {
  public:
   PropagateStep(const hp_step& spec, const Graph<T>& graph)
-      : AroundStep<T>(spec), forth_(graph.op.direct), back_(graph.op_t.direct) {}
+      : AroundStep<T>(spec), forth_(spec.number == 0 ? graph.op.direct : graph.others[spec.number - 1]),
+        back_(spec.number == 0 ? graph.op_t.direct : graph.others_t[spec.number - 1]) {}
   bool is_heavy() const override { return true; }
   void forward(const Rows& nodes, const View<const T>* in, const View<T>& out, const View<T>&,
                int) override {
     filter(forth_, nodes, in[0], {out, false});
   }
   void backward(const Rows&, const Backward<T>&) override {}
-  void hand_back(const Rows& nodes, const View<const T>&, const View<const T>& to_out,
-                 const Gradient<T>& to_in) const override {
-    filter(back_, nodes, to_out, to_in);
+  void hand_back(const Rows& nodes, const HandBack<T>& given) override {
+    filter(back_, nodes, given.to_out, given.to_in);
   }
 
  private:
@@ -118,15 +128,14 @@ class BatchNormStep final : public AroundStep<T> {
     }
   }
   // With z = (x - mean) / std:  to_x = gain / std (g - mean(g) - z mean(g z)), means over all nodes.
-  void hand_back(const Rows& nodes, const View<const T>& input, const View<const T>& to_out,
-                 const Gradient<T>& to_in) const override {
+  void hand_back(const Rows& nodes, const HandBack<T>& given) override {
     const T *mean = seen_.row(kMean), *inverse = seen_.row(kInverse), *scale = seen_.row(kScale);
     const T *along = seen_.row(kAlong), *level = seen_.row(kLevel);
-    for (int64_t row = 0; row < to_in.view.rows; ++row) {
-      const T *g = to_out.row(nodes[row]), *x = input.row(nodes[row]);
+    for (int64_t row = 0; row < given.to_in.view.rows; ++row) {
+      const T *g = given.to_out.row(nodes[row]), *x = given.in[0].row(nodes[row]);
       for (int64_t j = 0; j < this->stride; j += kLanes<T>) {
         const Vec<T> normal = (load(x + j) - load(mean + j)) * load(inverse + j);
-        to_in.give(row, j, (load(g + j) - load(level + j) - normal * load(along + j)) * load(scale + j));
+        given.to_in.give(row, j, (load(g + j) - load(level + j) - normal * load(along + j)) * load(scale + j));
       }
     }
   }

@@ -67,6 +67,32 @@ inline double log_of(double x) {
   return n * 6.93147180369123816490e-01 + (2.0 * (s + s * series) + n * 1.90821492927058770002e-10);
 }
 
+// (e^x - e^-x) / (e^x + e^-x), within 2e-7 (float) and 1e-15 (double) of it: polynomials near 0, an
+// exponential elsewhere.
+inline Vec<float> tanh_near(Vec<float> x) {
+  const Vec<float> z = x * x;
+  Vec<float> y = splat(-5.70498872745e-3f);
+  y = y * z + 2.06390887954e-2f;
+  y = y * z - 5.37397155531e-2f;
+  y = y * z + 1.33314422036e-1f;
+  y = y * z - 3.33332819422e-1f;
+  return y * z * x + x;
+}
+inline Vec<double> tanh_near(Vec<double> x) {
+  const Vec<double> z = x * x;
+  const Vec<double> above = (z * -9.64399179425052238628e-1 - 9.92877231001918586564e1) * z - 1.61468768441708447952e3;
+  const Vec<double> below =
+      ((z + 1.12811678491632931402e2) * z + 2.23548839060100448583e3) * z + 4.84406305325125486048e3;
+  return x * z * (above / below) + x;
+}
+template <class T>
+inline Vec<T> tanh_vector(Vec<T> x) {
+  const Vec<T> size = x < Vec<T>{} ? -x : x;
+  const Vec<T> beyond = exp_vector(size * T(-2));
+  const Vec<T> far = (T(1) - beyond) / (T(1) + beyond);
+  return size < splat(T(0.625)) ? tanh_near(x) : x < Vec<T>{} ? -far : far;
+}
+
 inline double power(double base, int64_t exponent) {
   double result = 1;
   for (; exponent > 0; exponent >>= 1, base *= base)

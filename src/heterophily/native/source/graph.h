@@ -16,6 +16,7 @@ class Graph {
   std::vector<int32_t> columns, unused;           // numbers of those that occur, of the others
   Sparse<T> features, features_t;
   Operator<T> op, op_t, structure, structure_t;
+  std::vector<Sparse<T>> others, others_t;  // further operators
   const uint32_t* features_order;  // number of each entry of features_t
 
   explicit Graph(const hp_graph& graph)
@@ -27,6 +28,10 @@ class Graph {
         structure_t(with_quotient(transposed(graph.structure), graph.structure_quotient, true)),
         features_order(graph.features.transpose_order) {
     for (Sparse<T>* matrix : {&structure.direct, &structure_t.direct}) drop_ones(*matrix);
+    for (int64_t i = 0; i < graph.num_others; ++i) {
+      others.push_back(plain(graph.others[i]));
+      others_t.push_back(transposed(graph.others[i]));
+    }
     std::vector<int32_t> place(all_features);
     for (int32_t f = 0; f < all_features; ++f) {
       const bool occurs = features_t.indptr[f] < features_t.indptr[f + 1];

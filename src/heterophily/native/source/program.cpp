@@ -11,8 +11,7 @@ void train_program(const Graph<T>& graph, const hp_graph& problem, hp_task& task
                    int64_t* epochs_done, const int32_t* stop) {
   Team team(threads);
   const auto make = [&] {
-    return Program<T>(graph, *task.program, problem.num_classes, problem.labels,
-                      static_cast<const T*>(task.weights), task.replica.seed, team);
+    return Program<T>(graph, task, problem.num_classes, problem.labels, team);
   };
   train_replica<T>(graph, problem, task.replica, make, epochs_done, stop);
 }

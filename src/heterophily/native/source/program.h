@@ -6,6 +6,7 @@
 #include <map>
 
 #include "loss.h"
+#include "ranking.h"
 #include "score.h"
 #include "segments.h"
 
@@ -14,14 +15,14 @@ namespace hp {
 template <class T>
 class Program {
  public:
-  Program(const Graph<T>& graph, const hp_program& program, int64_t classes, const int32_t* labels,
-          const T* weights, uint64_t seed, Team& team)
-      : graph_(graph), classes_(classes), labels_(labels), weights_(weights), team_(team),
-        steps_(made_steps(graph, program, seed, team.size())), layout_(steps_) {
+  Program(const Graph<T>& graph, const hp_task& task, int64_t classes, const int32_t* labels, Team& team)
+      : graph_(graph), task_(task), classes_(classes), labels_(labels),
+        weights_(static_cast<const T*>(task.weights)), team_(team),
+        steps_(made_steps(graph, *task.program, task.replica.seed, team.size())), layout_(steps_) {
     for (int64_t width : layout_.widths) buffers_.emplace_back(graph.num_nodes, width);
     for (const auto& step : steps_) differs_ = differs_ || step->differs_in_training();
     for (int w = 0; w < team.size(); ++w) workers_.push_back(made_worker());
-    best_.resize(static_cast<size_t>(program.num_parameters));
+    best_.resize(static_cast<size_t>(task.program->num_parameters));
   }
 
   // All segments but the last, without dropout; what they keep serves the next training step if
@@ -35,7 +36,7 @@ class Program {
   }
 
   // The last segment on some rows, after a forward pass; their loss and right predictions.
-  Score evaluate(const Rows& rows, int32_t* predictions) {
+  Score evaluate(const Rows& rows, int32_t* predictions, Ranked* ranked = nullptr) {
     begin(0);
     std::vector<Score> scores(num_chunks(rows.count));
     for_blocks(rows, [&](const Rows& nodes, int64_t chunk, int w) {
@@ -49,7 +50,10 @@ class Program {
         const T weight = weights_ == nullptr ? T(1) : weights_[node];
         scores[chunk].right += predicted == labels_[node];
         scores[chunk].weight += weight;
+        const int64_t place = nodes.first - rows.first + row;
+        if (ranked) ranked->before(place, logits.row(row));
         scores[chunk].loss += cross_entropy<T>(logits.row(row), classes_, labels_[node], false) * weight;
+        if (ranked) ranked->after(place, logits.row(row));
       }
     });
     Score total;
@@ -58,9 +62,10 @@ class Program {
   }
 
   // After forward_training(step): loss of the training rows, backward pass and Adam step.
-  double train(const Rows& rows, uint64_t, const Adam<T>& adam) {
+  double train(const Rows& rows, uint64_t step, const Adam<T>& adam) {
+    const Adam<T> own(task_.own_lr, task_.own_weight_decay, task_.replica.is_adamw, static_cast<int64_t>(step));
     const double loss = last_pass(rows);
-    update(layout_.last_segment(), num_chunks(rows.count), adam);
+    update(layout_.last_segment(), num_chunks(rows.count), adam, own);
     const Rows all{nullptr, graph_.num_nodes};
     for (int s = layout_.last_segment() - 1; s >= 0; --s) {
       clear_totals(s, num_chunks(all.count));
@@ -68,7 +73,7 @@ class Program {
         again_block(s, nodes, workers_[w], w);
         backward_block(s, nodes, workers_[w], totals_.row(chunk), w);
       });
-      update(s, num_chunks(all.count), adam);
+      update(s, num_chunks(all.count), adam, own);
     }
     return loss;
   }
@@ -128,6 +133,16 @@ class Program {
       case HP_ADD: return std::make_unique<AddStep<T>>(spec);
       case HP_CONCAT: return std::make_unique<ConcatStep<T>>(spec, widths);
       case HP_MAXIMUM: return std::make_unique<MaximumStep<T>>(spec);
+      case HP_COMBINE: return std::make_unique<CombineStep<T>>(spec);
+      case HP_JOIN: return std::make_unique<JoinStep<T>>(spec, widths, workers);
+      case HP_COLUMNS: return std::make_unique<ColumnsStep<T>>(spec);
+      case HP_UNIT: return std::make_unique<UnitStep<T>>(spec);
+      case HP_SCORES: return std::make_unique<ScoresStep<T>>(spec, widths[0], workers);
+      case HP_ATTENTION: return std::make_unique<AttentionStep<T>>(spec, graph, widths[1], seed, workers);
+      case HP_SIGNED_SUM: return std::make_unique<SignedSumStep<T>>(spec, graph, widths[1], seed, workers);
+      case HP_BIAS: return std::make_unique<BiasStep<T>>(spec);
+      case HP_AVERAGE: return std::make_unique<AverageStep<T>>(spec);
+      case HP_ELU: return std::make_unique<EluStep<T>>(spec);
       default: return std::make_unique<MixStep<T>>(spec, workers);
     }
   }
@@ -196,7 +211,9 @@ class Program {
       if (steps_[i]->looks_around()) around(i).observe(input(i), Chunks(graph_.num_nodes), team_);
   }
   AroundStep<T>& around(int i) { return static_cast<AroundStep<T>&>(*steps_[i]); }
-  View<const T> input(int i) const { return whole(layout_.values[steps_[i]->spec.inputs[0]].buffer); }
+  View<const T> input(int i, int k = 0) const {
+    return whole(layout_.values[steps_[i]->spec.inputs[k]].buffer);
+  }
 
   View<T> stored(int buffer, const Rows& nodes) {
     return view(buffers_[buffer]).part(nodes.first, nodes.count);
@@ -223,7 +240,7 @@ class Program {
     const hp_step& spec = steps_[i]->spec;
     worker.in.clear();
     for (int k = 0; k < spec.num_inputs; ++k) {
-      worker.in.push_back(steps_[i]->looks_around() ? input(i) : View<const T>(worker.values[spec.inputs[k]]));
+      worker.in.push_back(steps_[i]->looks_around() ? input(i, k) : View<const T>(worker.values[spec.inputs[k]]));
     }
     steps_[i]->forward(nodes, worker.in.data(), worker.values[i], worker.slopes[i], w);
   }
@@ -302,7 +319,7 @@ class Program {
   void backward_block(int s, const Rows& nodes, Worker& worker, T* totals, int w) {
     const bool is_last = s == layout_.last_segment();
     const Segment& segment = layout_.segments[s];
-    for (int i : segment.steps) begin_gradient(i, nodes, worker, is_last);
+    for (int i : segment.steps) begin_gradient(i, nodes, worker, is_last, w);
     for (int i : segment.seen) {
       const Value& value = layout_.values[i];
       // Of several segments that see a value the latest comes first.
@@ -333,7 +350,7 @@ class Program {
   }
 
   // What later segments hand back for a value of this one.
-  void begin_gradient(int i, const Rows& nodes, Worker& worker, bool is_last) {
+  void begin_gradient(int i, const Rows& nodes, Worker& worker, bool is_last, int w) {
     const Value& value = layout_.values[i];
     const bool is_whole = steps_[i]->looks_around() && !is_last;
     worker.gradients[i] =
@@ -346,8 +363,12 @@ class Program {
       worker.has_gradient[i] = 1;
     }
     for (int p : value.around) {
-      around(p).hand_back(nodes, input(p), whole(layout_.values[p].whole_buffer),
-                          {worker.gradients[i], static_cast<bool>(worker.has_gradient[i])});
+      const hp_step& spec = steps_[p]->spec;
+      worker.in.clear();
+      for (int k = 0; k < spec.num_inputs; ++k) worker.in.push_back(input(p, k));
+      const int which = static_cast<int>(std::find(spec.inputs, spec.inputs + spec.num_inputs, i) - spec.inputs);
+      around(p).hand_back(nodes, {which, worker.in.data(), whole(layout_.values[p].whole_buffer),
+                                  {worker.gradients[i], static_cast<bool>(worker.has_gradient[i])}, w});
       worker.has_gradient[i] = 1;
     }
   }
@@ -382,8 +403,8 @@ class Program {
     });
   }
 
-  // Sums of the chunks, in order; Adam on the parameters of a segment.
-  void update(int s, int64_t chunks, const Adam<T>& adam) {
+  // Sums of the chunks, in order; Adam on the parameters of a segment, with their own rates if they have some.
+  void update(int s, int64_t chunks, const Adam<T>& adam, const Adam<T>& own) {
     constexpr int64_t kColumns = 4096;
     team_.run((used_totals_ + kColumns - 1) / kColumns, [&](int64_t piece, int) {
       const int64_t begin = piece * kColumns, end = std::min(used_totals_, begin + kColumns);
@@ -392,11 +413,14 @@ class Program {
           store(totals_.row(0) + j, load(totals_.row(0) + j) + load(totals_.row(chunk) + j));
     });
     const std::vector<int>& steps = layout_.segments[s].steps;
-    for (size_t place = 0; place < steps.size(); ++place)
-      steps_[steps[place]]->update(adam, totals_.row(0) + offsets_[place], team_);
+    for (size_t place = 0; place < steps.size(); ++place) {
+      Step<T>& step = *steps_[steps[place]];
+      step.update(step.spec.has_own_rates ? own : adam, totals_.row(0) + offsets_[place], team_);
+    }
   }
 
   const Graph<T>& graph_;
+  const hp_task& task_;
   int64_t classes_;
   const int32_t* labels_;
   const T* weights_;

@@ -11,7 +11,11 @@
 #include <vector>
 
 #include "around_steps.h"
+#include "attention_steps.h"
+#include "attention_sums.h"
+#include "coefficient_steps.h"
 #include "plain_steps.h"
+#include "row_steps.h"
 #include "weight_steps.h"
 
 namespace hp {
@@ -140,9 +144,11 @@ struct Layout {
         }
       if (!is_back) continue;
       for (int i : segments[segment].steps)
-        if (steps[i]->looks_around())
-          values[i].whole_buffer =
-              take(steps[i]->spec.width, time, back(values[steps[i]->spec.inputs[0]].segment));
+        if (steps[i]->looks_around()) {
+          int until = time;
+          for (int input : inputs(steps, i)) until = std::max(until, back(values[input].segment));
+          values[i].whole_buffer = take(steps[i]->spec.width, time, until);
+        }
       for (int i : segments[segment].seen)
         if (values[i].last_local_reader == segment)
           values[i].to_buffer = take(steps[i]->spec.width, time, back(values[i].segment));

@@ -94,17 +94,26 @@ class Step {
   }
 };
 
+// Where a stack of weights (panels, rows, width) of a torch module, which lie side by side here, has
+// column j of row `row`.
+struct Stack {
+  int64_t start, rows, width;
+  Stack(const hp_step& spec, int64_t rows)
+      : start(spec.weight), rows(rows), width(spec.width / std::max(1, spec.panels)) {}
+  int64_t place(int64_t row, int64_t j) const { return start + (j / width * rows + row) * width + j % width; }
+};
+
 // copy(parameter, place) for a weight whose row i is row place_of(i) of the torch module's.
 template <class T, class Place>
-void exchange_weight(Weight<T>& weight, int64_t start, Place&& place_of, const typename Step<T>::Copy& copy) {
-  if (weight.empty()) return;
-  const int64_t width = weight.value.columns();
+void exchange_weight(Weight<T>& weight, const Stack& stack, Place&& place_of, const typename Step<T>::Copy& copy) {
   for (int64_t i = 0; i < weight.value.rows(); ++i)
-    for (int64_t j = 0; j < width; ++j) copy(weight.value.row(i)[j], start + place_of(i) * width + j);
+    for (int64_t j = 0; j < weight.value.columns(); ++j) copy(weight.value.row(i)[j], stack.place(place_of(i), j));
 }
 template <class T>
 void exchange_weight(Weight<T>& weight, int64_t start, const typename Step<T>::Copy& copy) {
-  exchange_weight<T>(weight, start, [](int64_t i) { return i; }, copy);
+  const int64_t width = weight.value.columns();
+  for (int64_t i = 0; i < weight.value.rows(); ++i)
+    for (int64_t j = 0; j < width; ++j) copy(weight.value.row(i)[j], start + i * width + j);
 }
 
 // total += the sum of the rows.

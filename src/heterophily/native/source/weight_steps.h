@@ -92,15 +92,18 @@ class FeaturesStep final : public Step<T> {
   }
   void exchange(const typename Step<T>::Copy& copy) override {
     exchange_weight<T>(
-        weight_, this->spec.weight, [&](int64_t i) { return static_cast<int64_t>(graph_.columns[i]); }, copy);
+        weight_, stack(), [&](int64_t i) { return static_cast<int64_t>(graph_.columns[i]); }, copy);
     exchange_weight<T>(bias_, this->spec.bias, copy);
   }
   void for_unused(const typename Step<T>::Visit& visit) const override {
-    for (int32_t f : graph_.unused) visit(this->spec.weight + f * this->spec.width, this->spec.width);
+    const Stack of = stack();
+    for (int64_t j = 0; j < this->spec.width; j += of.width)
+      for (int32_t f : graph_.unused) visit(of.place(f, j), of.width);
   }
 
  private:
   static constexpr int64_t kSmall = 64 * 1024;  // entries of W whose sums every chunk of rows may keep
+  Stack stack() const { return {this->spec, graph_.all_features}; }
   int64_t num_row_totals() const { return is_by_row_ ? graph_.num_features * this->stride : 0; }
 
   const Graph<T>& graph_;
@@ -185,7 +188,7 @@ class LinearStep final : public Step<T> {
     if (!bias_.empty()) adam.rows(bias_, 0, 1, totals + inner_ * this->stride);
   }
   void exchange(const typename Step<T>::Copy& copy) override {
-    exchange_weight<T>(weight_, this->spec.weight, copy);
+    exchange_weight<T>(weight_, Stack(this->spec, inner_), [](int64_t i) { return i; }, copy);
     exchange_weight<T>(bias_, this->spec.bias, copy);
   }
 
