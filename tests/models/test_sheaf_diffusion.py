@@ -8,10 +8,10 @@ from dense_models import KEPT, Dense, assert_equals_transcription
 from torch.nn.functional import elu
 
 from heterophily.errors import InputError
-from heterophily.layers.edges import edges_of
 from heterophily.layers.propagation import Propagation
 from heterophily.layers.sheaf import fixed_laplacian
 from heterophily.models.catalog import MODELS
+from heterophily.models.sheaf_diffusion import pairs_of
 
 
 def restriction_map(d: Dense, flat, v, u, k):
@@ -95,8 +95,8 @@ def test_fixed_passes_and_second_linear_equal_the_dense_transcription(name, monk
 def test_a_constant_signal_is_kept_by_the_fixed_low_pass_and_removed_by_the_high_pass():
     """On a regular graph: (D + A) / (d + 1) doubles what a constant has there, D - A gives 0."""
     ring = sp.csr_array(np.roll(np.eye(6), 1, 0) + np.roll(np.eye(6), -1, 0))
-    edges = edges_of(Propagation.from_scipy(ring))
-    low, high = fixed_laplacian((-1.0, 1.0), edges)(torch.ones(6, 2, 1)).squeeze(2).T
+    pairs = pairs_of(Propagation.from_scipy(ring))
+    low, high = fixed_laplacian((-1.0, 1.0), pairs)(torch.ones(6, 2, 1)).squeeze(2).T
     torch.testing.assert_close(low, torch.full((6,), 4.0 / 3.0))
     torch.testing.assert_close(high, torch.zeros(6))
 
@@ -111,3 +111,13 @@ def test_bad_options_are_refused():
         MODELS["gen-nsd"].with_options(stalk=1)
     with pytest.raises(InputError, match="diagonal, orthogonal, general"):
         MODELS["diag-nsd"].with_options(maps="free")
+
+
+def test_pairs_of_neighbours_are_the_same_whatever_the_direction_of_the_edges():
+    directed = sp.csr_array(np.triu(np.roll(np.eye(6), 1, 0), -6) + np.eye(6))
+    one, both = (
+        pairs_of(Propagation.from_scipy(matrix)) for matrix in (directed, directed + directed.T)
+    )
+    assert one.num_edges == 6
+    assert torch.equal(one.rows, both.rows)
+    assert torch.equal(one.columns, both.columns)

@@ -12,6 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 from torch.autograd.function import once_differentiable
+from torch.nn.functional import pad
 
 from heterophily.layers.derived import derived
 from heterophily.layers.propagation import Propagation
@@ -53,6 +54,11 @@ class Edges:
     def product(self, values: Tensor, signal: Tensor) -> Tensor:
         """Multiply a matrix of this pattern, with values (E,), by a signal; no gradient."""
         return replace(self.matrix, values=values) @ signal
+
+    def transpose_product(self, values: Tensor, signal: Tensor) -> Tensor:
+        """Multiply the transpose of that matrix by a signal; no gradient."""
+        turned = values.index_select(0, self.matrix.transpose_order)
+        return replace(self.matrix, transpose_values=turned).transpose_product(signal)
 
     def row_sums(self, signal: Tensor) -> Tensor:
         """Sum an edge signal (E, K) over the edges of each row: (N, K); no gradient."""
@@ -120,6 +126,14 @@ def edges_of(operator: Propagation) -> Edges:
         transpose_order=matrix.transpose_order.to(index),
         pattern=pattern,
     )
+
+
+def padded(signal: Tensor) -> Tensor:
+    """Add columns of zeros up to a multiple of 8: inner products of other widths are slow.
+
+    On 590,000 edges: 6.8 ms for 3 columns, 1.2 ms for 8.
+    """
+    return pad(signal, (0, -signal.shape[1] % 8))
 
 
 def _bags(signal: Tensor, order: Tensor, indptr: Tensor, mode: int) -> Tensor:
@@ -231,11 +245,8 @@ class _WeightedSum(torch.autograd.Function):
             for place, pair in enumerate(zip(pulls, _by_head(signal), strict=True)):
                 for_weights[:, place] = edges.inner_products(*pair)
         if ctx.needs_input_grad[1]:
-            order = edges.matrix.transpose_order
             parts = [
-                replace(
-                    edges.matrix, transpose_values=values.index_select(0, order)
-                ).transpose_product(pull)
+                edges.transpose_product(values, pull)
                 for values, pull in zip(_by_head(weights), pulls, strict=True)
             ]
             for_signal = torch.stack(parts, dim=1)

@@ -9,25 +9,39 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 from torch.nn.functional import leaky_relu
 
-from heterophily.layers.edges import Edges
+from heterophily.layers.edges import Edges, padded
 
 
 def relation_attention(
-    received: Tensor, sent: Tensor, factors: Tensor, edges: Edges, *, slope: float = 0.2
+    hidden: Tensor,
+    received: Tensor,
+    sent: Tensor,
+    factors: Tensor,
+    edges: Edges,
+    *,
+    slope: float = 0.2,
 ) -> Tensor:
-    r"""Return :math:`p_e \, \text{softmax}_e \, \text{LeakyReLU}(r_{v(e)} + s_{u(e)})`, (E, 1).
+    r"""Sum :math:`p_e \alpha_e h_{u(e)}` over the edges e from u that each node v receives, (N, H).
 
-    ``received`` and ``sent`` (N, 1) are of the two ends of an edge, the softmax is over the edges
-    of the end that receives, ``factors`` (E, 1) are constants.
+    .. math:: \alpha_e = \text{softmax}_e \, \text{LeakyReLU}(r_{v(e)} + s_{u(e)})
+
+    ``received`` r and ``sent`` s (N, 1) are of the two ends of an edge, the softmax is over the
+    edges of the end that receives, ``factors`` p (E, 1) are constants.
     """
-    found: Tensor = _Attention.apply(received, sent, factors, edges, slope)  # type: ignore[no-untyped-call]
+    found: Tensor = _Attention.apply(hidden, received, sent, factors, edges, slope)  # type: ignore[no-untyped-call]
     return found
 
 
 class _Attention(torch.autograd.Function):
     @staticmethod
     def forward(
-        ctx: Any, received: Tensor, sent: Tensor, factors: Tensor, edges: Edges, slope: float
+        ctx: Any,
+        hidden: Tensor,
+        received: Tensor,
+        sent: Tensor,
+        factors: Tensor,
+        edges: Edges,
+        slope: float,
     ) -> Tensor:
         scores = _at(received, edges.rows).add_(_at(sent, edges.columns))
         is_negative = scores < 0
@@ -35,17 +49,20 @@ class _Attention(torch.autograd.Function):
         shares.sub_(_at(edges.row_maxima(shares), edges.rows)).exp_()
         shares.div_(_at(edges.row_sums(shares), edges.rows))
         ctx.edges, ctx.slope = edges, slope
-        ctx.save_for_backward(shares, is_negative, factors)
-        return shares * factors
+        ctx.save_for_backward(hidden, shares, is_negative, factors)
+        return edges.product((shares * factors).squeeze(1), hidden)
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, None, None, None]:
-        (shares, is_negative, factors), edges = ctx.saved_tensors, ctx.edges
-        pulled = (gradients[0] * factors).mul_(shares)
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        (hidden, shares, is_negative, factors), edges = ctx.saved_tensors, ctx.edges
+        pull, weights = gradients[0].contiguous(), shares * factors
+        for_hidden = edges.transpose_product(weights.squeeze(1), pull)
+        for_weights = edges.inner_products(padded(pull), padded(hidden)).unsqueeze(1)
+        pulled = for_weights.mul_(weights)
         pulled.addcmul_(_at(edges.row_sums(pulled), edges.rows), shares, value=-1.0)
         pulled = torch.where(is_negative, pulled * ctx.slope, pulled)
-        return edges.row_sums(pulled), edges.column_sums(pulled), None, None, None
+        return for_hidden, edges.row_sums(pulled), edges.column_sums(pulled), None, None, None
 
 
 def _at(signal: Tensor, places: Tensor) -> Tensor:

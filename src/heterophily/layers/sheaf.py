@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from heterophily.layers.edges import Edges
-from heterophily.layers.propagation import Propagation
+from heterophily.layers.propagation import product
 from heterophily.layers.sheaf_edges import blocks_times, own_products, transported
 
 
@@ -43,46 +43,49 @@ def _times(blocks: Tensor, signal: Tensor) -> Tensor:
     return blocks_times(blocks, signal) if blocks.ndim == 3 else blocks.unsqueeze(2) * signal
 
 
-def fixed_laplacian(signs: Sequence[float], edges: Edges) -> SheafLaplacian:
+def fixed_laplacian(signs: Sequence[float], pairs: Edges) -> SheafLaplacian:
     r"""Build the operators :math:`\tilde D^{-1/2} (D - s A) \tilde D^{-1/2}`, one for each sign s.
 
     With s = 1 it is the Laplacian of the graph itself (a high pass), with s = -1 the Laplacian
     without signs (a low pass). Each acts on one dimension of a signal (N, number of signs, K).
     """
-    adjacency = Propagation(edges.matrix)
 
     def transport(signal: Tensor) -> Tensor:
-        return adjacency(signal.flatten(1)).view_as(signal) * signal.new_tensor(signs).unsqueeze(1)
+        flat = signal.flatten(1)
+        heard = product(flat, pairs.matrix) + product(flat, pairs.matrix, is_transposed=True)
+        return heard.view_as(signal) * signal.new_tensor(signs).unsqueeze(1)
 
-    degree = _degree(edges)
+    degree = _degree(pairs)
     return SheafLaplacian(transport, degree, (degree + 1.0).rsqrt())
 
 
-def _degree(edges: Edges) -> Tensor:
-    return edges.matrix.indptr.diff().to(edges.values.dtype).unsqueeze(1)
+def _degree(pairs: Edges) -> Tensor:
+    """The number of neighbours, (N, 1)."""
+    counts = pairs.matrix.indptr.diff() + pairs.matrix.transpose_indptr.diff()
+    return counts.to(pairs.values.dtype).unsqueeze(1)
 
 
-def diagonal_laplacian(maps: Tensor, edges: Edges) -> SheafLaplacian:
-    """Build the Laplacian of diagonal maps, (d, E): column e maps the receiving end of edge e."""
-    degree = own_products(maps, edges)
-    return SheafLaplacian(_transport(maps, edges), degree, (degree + 1.0).rsqrt())
+def diagonal_laplacian(maps: Tensor, pairs: Edges) -> SheafLaplacian:
+    """Build the Laplacian of diagonal maps, (d, 2, P)."""
+    degree = own_products(maps, pairs)
+    return SheafLaplacian(_transport(maps, pairs), degree, (degree + 1.0).rsqrt())
 
 
-def orthogonal_laplacian(maps: Tensor, edges: Edges) -> SheafLaplacian:
-    """Build the Laplacian of orthogonal maps, (d, d, E); D is the degree of the graph."""
-    degree = _degree(edges)
-    return SheafLaplacian(_transport(maps, edges), degree, (degree + 1.0).rsqrt())
+def orthogonal_laplacian(maps: Tensor, pairs: Edges) -> SheafLaplacian:
+    """Build the Laplacian of orthogonal maps, (d, d, 2, P); D is the degree of the graph."""
+    degree = _degree(pairs)
+    return SheafLaplacian(_transport(maps, pairs), degree, (degree + 1.0).rsqrt())
 
 
-def general_laplacian(maps: Tensor, edges: Edges) -> SheafLaplacian:
-    """Build the Laplacian of any maps, (d, d, E)."""
-    degree = own_products(maps, edges)
+def general_laplacian(maps: Tensor, pairs: Edges) -> SheafLaplacian:
+    """Build the Laplacian of any maps, (d, d, 2, P)."""
+    degree = own_products(maps, pairs)
     eye = torch.eye(maps.shape[0], dtype=maps.dtype, device=maps.device)
-    return SheafLaplacian(_transport(maps, edges), degree, inverse_root(degree + eye))
+    return SheafLaplacian(_transport(maps, pairs), degree, inverse_root(degree + eye))
 
 
-def _transport(maps: Tensor, edges: Edges) -> Callable[[Tensor], Tensor]:
-    return lambda signal: transported(maps, signal, edges)
+def _transport(maps: Tensor, pairs: Edges) -> Callable[[Tensor], Tensor]:
+    return lambda signal: transported(maps, signal, pairs)
 
 
 def householder(entries: Tensor, stalk: int) -> Tensor:

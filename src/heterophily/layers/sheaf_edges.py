@@ -1,8 +1,10 @@
-"""What the maps of a sheaf do along the edges, with gradients that store little.
+"""What the maps of a sheaf do between neighbours, with gradients that store little.
 
-Maps of edges are stored entry by entry, (d, E) or (d, d, E): each entry is one array of edges, so
-that work on them is work on long arrays and not on many small matrices. The pattern of the edges
-is symmetric, so the operator of the transports is symmetric too: its backward pass is itself.
+Each pair of neighbours is stored once, as an edge of the upper triangle: its row is one end, its
+column the other. The maps of both ends stand side by side, so that nothing is looked up in the
+other direction: (d, 2, P) for diagonal maps and (d, d, 2, P) for whole ones, 0 for the map of the
+row and 1 for that of the column. Entries come first: work on them is work on long arrays and not
+on many small matrices. The operator of the transports is symmetric, so its backward pass is itself.
 """
 
 from __future__ import annotations
@@ -13,91 +15,68 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from heterophily.layers.edges import Edges
+from heterophily.layers.edges import Edges, padded
 
 
-def maps_of_ends(received: Tensor, sent: Tensor, edges: Edges) -> Tensor:
-    """Return the tanh of what both ends give each edge, (N, K), (N, K) -> (K, E).
+def maps_of_ends(received: Tensor, sent: Tensor, pairs: Edges) -> Tensor:
+    """Return the tanh of what both ends give each map, (N, K), (N, K) -> (K, 2, P).
 
-    Row k, edge e: ``tanh(received[row, k] + sent[column, k])``.
+    The map of an end: ``tanh(received[this end, k] + sent[other end, k])``.
     """
-    found: Tensor = _MapsOfEnds.apply(received, sent, edges)  # type: ignore[no-untyped-call]
+    found: Tensor = _MapsOfEnds.apply(received, sent, pairs)  # type: ignore[no-untyped-call]
     return found
 
 
-def transported(maps: Tensor, signal: Tensor, edges: Edges) -> Tensor:
-    """Sum ``F_v^T F_u x_u`` over the neighbours u of each node v, (N, d, K) -> (N, d, K).
-
-    ``maps`` are diagonal, (d, E), or whole, (d, d, E); that of edge e belongs to the end that
-    receives, that of the other end is found at the edge in the other direction.
-    """
-    function = _DiagonalTransport if maps.ndim == 2 else _Transport
-    found: Tensor = function.apply(maps, signal, edges)  # type: ignore[no-untyped-call]
+def transported(maps: Tensor, signal: Tensor, pairs: Edges) -> Tensor:
+    """Sum ``F_v^T F_u x_u`` over the neighbours u of each node v, (N, d, K) -> (N, d, K)."""
+    function = _DiagonalTransport if maps.ndim == 3 else _Transport
+    found: Tensor = function.apply(maps, signal, pairs)  # type: ignore[no-untyped-call]
     return found
 
 
-def own_products(maps: Tensor, edges: Edges) -> Tensor:
-    """Sum ``F_v^T F_v`` over the edges of each node, (d, E) -> (N, d) or (d, d, E) -> (N, d, d)."""
-    function = _DiagonalSquares if maps.ndim == 2 else _Squares
-    found: Tensor = function.apply(maps, edges)  # type: ignore[no-untyped-call]
+def own_products(maps: Tensor, pairs: Edges) -> Tensor:
+    """Sum ``F_v^T F_v`` over the neighbours of each node v: (N, d) or (N, d, d)."""
+    function = _DiagonalSquares if maps.ndim == 3 else _Squares
+    found: Tensor = function.apply(maps, pairs)  # type: ignore[no-untyped-call]
     return found
 
 
-def turned_around(maps: Tensor, edges: Edges) -> Tensor:
-    """Give every edge what the edge in the other direction has, (.., E) -> (.., E); no gradient."""
-    found = torch.empty_like(maps)
-    for row, place in zip(maps.flatten(0, -2), found.flatten(0, -2), strict=True):
-        torch.index_select(row, 0, edges.transpose_order, out=place)
-    return found
+def _end_sums(row: Tensor, column: Tensor, pairs: Edges) -> Tensor:
+    """Sum at each node what its pairs have for it, as their row or column: (P,), (P,) -> (N, 1)."""
+    return pairs.row_sums(row.unsqueeze(1)).add_(pairs.column_sums(column.unsqueeze(1)))
 
 
-def _row_sums(row: Tensor, edges: Edges) -> Tensor:
-    return edges.row_sums(row.unsqueeze(1)).squeeze(1)
+def _at_ends(signal: Tensor, pairs: Edges, *, out: Tensor) -> None:
+    """Give each pair the signals (N,) of its row and its column, (2, P)."""
+    for place, nodes in zip(out, (pairs.rows, pairs.matrix.indices), strict=True):
+        torch.index_select(signal, 0, nodes, out=place)
 
 
 class _MapsOfEnds(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, received: Tensor, sent: Tensor, edges: Edges) -> Tensor:
-        maps = received.new_empty(received.shape[1], edges.num_edges)
+    def forward(ctx: Any, received: Tensor, sent: Tensor, pairs: Edges) -> Tensor:
+        maps = received.new_empty(received.shape[1], 2, pairs.num_edges)
+        other = received.new_empty(2, pairs.num_edges)
         heads = zip(maps, received.t().contiguous(), sent.t().contiguous(), strict=True)
-        for row, receiver, sender in heads:
-            torch.index_select(receiver, 0, edges.rows, out=row)
-            row.add_(sender.index_select(0, edges.matrix.indices))
-            row.mul_(2.0).sigmoid_().mul_(2.0).sub_(1.0)  # tanh, in a fifth of its time
-        ctx.edges = edges
+        for both, receiver, sender in heads:
+            _at_ends(receiver, pairs, out=both)
+            _at_ends(sender, pairs, out=other)
+            both[0].add_(other[1])
+            both[1].add_(other[0])
+            both.mul_(2.0).sigmoid_().mul_(2.0).sub_(1.0)  # tanh, in a fifth of its time
+        ctx.pairs = pairs
         ctx.save_for_backward(maps)
         return maps
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, None]:
-        (maps,), edges = ctx.saved_tensors, ctx.edges
-        to_rows, to_columns = [], []
-        for row, pull in zip(maps, gradients[0], strict=True):
-            pulled = torch.addcmul(pull, pull * row, row, value=-1.0).unsqueeze(1)
-            to_rows.append(edges.row_sums(pulled))
-            to_columns.append(edges.column_sums(pulled))
-        return torch.cat(to_rows, 1), torch.cat(to_columns, 1), None
-
-
-class _DiagonalTransport(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, maps: Tensor, signal: Tensor, edges: Edges) -> Tensor:
-        other = turned_around(maps, edges)
-        weights = maps * other
-        ctx.edges = edges
-        ctx.save_for_backward(other, weights, signal)
-        return _by_entry(weights, signal, edges)
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, None]:
-        (other, weights, signal), edges, pull = ctx.saved_tensors, ctx.edges, gradients[0]
-        for_weights = torch.empty_like(weights)
-        for place, (one, seen) in enumerate(zip(_parts(pull), _parts(signal), strict=True)):
-            for_weights[place] = edges.inner_products(one, seen)
-        for_maps = turned_around(for_weights, edges).add_(for_weights).mul_(other)
-        return for_maps, _by_entry(weights, pull, edges), None
+        (maps,), for_received, for_sent = ctx.saved_tensors, [], []
+        for both, pull in zip(maps, gradients[0], strict=True):
+            row, column = torch.addcmul(pull, pull * both, both, value=-1.0)
+            for_received.append(_end_sums(row, column, ctx.pairs))
+            for_sent.append(_end_sums(column, row, ctx.pairs))
+        return torch.cat(for_received, 1), torch.cat(for_sent, 1), None
 
 
 def _parts(signal: Tensor) -> tuple[Tensor, ...]:
@@ -105,103 +84,129 @@ def _parts(signal: Tensor) -> tuple[Tensor, ...]:
     return signal.transpose(0, 1).contiguous().unbind()
 
 
-def _by_entry(weights: Tensor, signal: Tensor, edges: Edges) -> Tensor:
-    parts = zip(weights, _parts(signal), strict=True)
-    return torch.stack([edges.product(values, part) for values, part in parts], dim=1)
-
-
-class _Transport(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, maps: Tensor, signal: Tensor, edges: Edges) -> Tensor:
-        other = turned_around(maps, edges)
-        blocks = torch.empty_like(maps)
-        for i, row in enumerate(blocks):
-            for j, block in enumerate(row):
-                _inner(maps[:, i], other[:, j], out=block)  # F_v^T F_u, entry i, j
-        ctx.edges = edges
-        ctx.save_for_backward(other, blocks, signal)
-        return _by_block(blocks, signal, edges)
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, None]:
-        (other, blocks, signal), edges, pull = ctx.saved_tensors, ctx.edges, gradients[0]
-        # For the blocks of both directions: G_e + G_e'^T; then through F_u to the map of v.
-        for_blocks = torch.empty_like(blocks)
-        for i, one in enumerate(_parts(pull)):
-            for j, seen in enumerate(_parts(signal)):
-                for_blocks[i, j] = edges.inner_products(one, seen)
-        joined = turned_around(for_blocks, edges).transpose(0, 1).add_(for_blocks)
-        for_maps = torch.empty_like(blocks)
-        for k, row in enumerate(for_maps):
-            for i, entry in enumerate(row):
-                _inner(joined[i], other[k], out=entry)
-        return for_maps, _by_block(blocks, pull, edges), None
-
-
 def _inner(left: Tensor, right: Tensor, *, out: Tensor) -> None:
-    """Sum the products of rows, (d, E), (d, E) -> (E,), without storing them."""
+    """Sum the products of rows, (d, P), (d, P) -> (P,), without storing them."""
     torch.mul(left[0], right[0], out=out)
     for one, other in zip(left[1:], right[1:], strict=True):
         out.addcmul_(one, other)
 
 
-def _by_block(blocks: Tensor, signal: Tensor, edges: Edges) -> Tensor:
-    parts, found = _parts(signal), []
-    for row in blocks:
-        total = edges.product(row[0], parts[0])
-        for values, part in zip(row[1:], parts[1:], strict=True):
-            total.add_(edges.product(values, part))
-        found.append(total)
+class _DiagonalTransport(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, maps: Tensor, signal: Tensor, pairs: Edges) -> Tensor:
+        ctx.pairs = pairs
+        ctx.save_for_backward(maps, signal)
+        return _diagonally_moved(maps, signal, pairs)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, None]:
+        (maps, signal), pairs, pull = ctx.saved_tensors, ctx.pairs, gradients[0]
+        for_maps = torch.empty_like(maps)
+        for place, one, seen in zip(for_maps, _parts(pull), _parts(signal), strict=True):
+            one, seen = padded(one), padded(seen)
+            found = pairs.inner_products(one, seen).add_(pairs.inner_products(seen, one))
+            place[:] = found
+        return for_maps.mul_(maps.flip(1)), _diagonally_moved(maps, pull, pairs), None
+
+
+def _diagonally_moved(maps: Tensor, signal: Tensor, pairs: Edges) -> Tensor:
+    found = []
+    for (row, column), part in zip(maps, _parts(signal), strict=True):
+        weights = row * column
+        found.append(pairs.product(weights, part).add_(pairs.transpose_product(weights, part)))
+    return torch.stack(found, dim=1)
+
+
+class _Transport(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, maps: Tensor, signal: Tensor, pairs: Edges) -> Tensor:
+        size = maps.shape[0]
+        blocks = maps.new_empty(size, size, pairs.num_edges)  # F_v^T F_u, v the row, u the column
+        for i, line in enumerate(blocks):
+            for j, block in enumerate(line):
+                _inner(maps[:, i, 0], maps[:, j, 1], out=block)
+        ctx.pairs = pairs
+        ctx.save_for_backward(maps, blocks, signal)
+        return _moved(blocks, signal, pairs)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, None]:
+        (maps, blocks, signal), pairs, pull = ctx.saved_tensors, ctx.pairs, gradients[0]
+        pulls, seen = ([padded(part) for part in _parts(side)] for side in (pull, signal))
+        for_blocks = torch.empty_like(blocks)
+        for i, line in enumerate(for_blocks):
+            for j, block in enumerate(line):
+                torch.add(
+                    pairs.inner_products(pulls[i], seen[j]),
+                    pairs.inner_products(seen[i], pulls[j]),
+                    out=block,
+                )
+        for_maps = torch.empty_like(maps)
+        for k, lines in enumerate(for_maps):
+            for i, place in enumerate(lines):
+                _inner(for_blocks[i], maps[k, :, 1], out=place[0])
+                _inner(for_blocks[:, i], maps[k, :, 0], out=place[1])
+        return for_maps, _moved(blocks, pull, pairs), None
+
+
+def _moved(blocks: Tensor, signal: Tensor, pairs: Edges) -> Tensor:
+    parts = _parts(signal)
+    found = [torch.zeros_like(part) for part in parts]
+    for i, line in enumerate(blocks):
+        for j, block in enumerate(line):
+            found[i].add_(pairs.product(block, parts[j]))
+            found[j].add_(pairs.transpose_product(block, parts[i]))
     return torch.stack(found, dim=1)
 
 
 class _DiagonalSquares(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, maps: Tensor, edges: Edges) -> Tensor:
-        ctx.edges = edges
+    def forward(ctx: Any, maps: Tensor, pairs: Edges) -> Tensor:
+        ctx.pairs = pairs
         ctx.save_for_backward(maps)
-        return torch.stack([_row_sums(row.square(), edges) for row in maps], dim=1)
+        return torch.cat([_end_sums(row, column, pairs) for row, column in maps.square()], dim=1)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
         (maps,) = ctx.saved_tensors
         found = torch.empty_like(maps)
-        for row, pull, place in zip(maps, (2.0 * gradients[0]).t(), found, strict=True):
-            torch.index_select(pull.contiguous(), 0, ctx.edges.rows, out=place)
-            place.mul_(row)
-        return found, None
+        for pull, place in zip((2.0 * gradients[0]).t().contiguous(), found, strict=True):
+            _at_ends(pull, ctx.pairs, out=place)
+        return found.mul_(maps), None
 
 
 class _Squares(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, maps: Tensor, edges: Edges) -> Tensor:
-        ctx.edges = edges
+    def forward(ctx: Any, maps: Tensor, pairs: Edges) -> Tensor:
+        ctx.pairs, size = pairs, maps.shape[0]
         ctx.save_for_backward(maps)
-        size = maps.shape[0]
-        totals = maps.new_empty(edges.num_nodes, size, size)
-        product = maps.new_empty(edges.num_edges)
-        for i in range(size):
-            for j in range(i, size):
-                _inner(maps[:, i], maps[:, j], out=product)
-                totals[:, i, j] = totals[:, j, i] = _row_sums(product, edges)
+        totals = maps.new_empty(pairs.num_nodes, size, size)
+        row, column = product = maps.new_empty(2, pairs.num_edges)
+        for i, j in _upper(size):
+            _inner(maps[:, i], maps[:, j], out=product)
+            totals[:, i, j] = totals[:, j, i] = _end_sums(row, column, pairs).squeeze(1)
         return totals
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
-        (maps,), rows = ctx.saved_tensors, ctx.edges.rows
+        (maps,) = ctx.saved_tensors
         pull, size = gradients[0] + gradients[0].mT, maps.shape[0]
-        on_edges = {
-            (i, j): pull[:, i, j].index_select(0, rows) for i in range(size) for j in range(i, size)
-        }
-        found = torch.zeros_like(maps)
-        for i in range(size):
-            for j in range(size):
-                for k in range(size):
-                    found[k, i].addcmul_(maps[k, j], on_edges[min(i, j), max(i, j)])
+        found, here = torch.zeros_like(maps), torch.empty_like(maps[0, 0])
+        for i, j in _upper(size):
+            _at_ends(pull[:, i, j].contiguous(), ctx.pairs, out=here)
+            for k in range(size):
+                found[k, i].addcmul_(maps[k, j], here)
+                if i != j:
+                    found[k, j].addcmul_(maps[k, i], here)
         return found, None
+
+
+def _upper(size: int) -> list[tuple[int, int]]:
+    return [(i, j) for i in range(size) for j in range(i, size)]
 
 
 # --- blocks of nodes -----------------------------------------------------------------------------

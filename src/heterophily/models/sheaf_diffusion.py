@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+import scipy.sparse as sp
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import elu
@@ -84,19 +85,25 @@ class SheafOptions(BaselineOptions):
         return {"diagonal": self.stalk, "orthogonal": pairs, "general": self.stalk**2}[self.maps]
 
 
+def _orthogonal(numbers: Tensor, stalk: int) -> Tensor:
+    return householder(numbers.flatten(1), stalk).view(stalk, stalk, *numbers.shape[1:])
+
+
 FROM_NUMBERS: Mapping[str, Callable[[Tensor, int], Tensor]] = {
     "diagonal": lambda numbers, stalk: numbers,
-    "orthogonal": householder,
-    "general": lambda numbers, stalk: numbers.view(stalk, stalk, -1),
+    "orthogonal": _orthogonal,
+    "general": lambda numbers, stalk: numbers.view(stalk, stalk, *numbers.shape[1:]),
 }
-"""From the learned numbers of the edges, one array of edges each, to their restriction maps."""
+"""From the learned numbers of the maps, (K, 2, P), to the restriction maps."""
 
 
 @derived
-def _loopless(structure: Propagation) -> Propagation:
-    """The 0/1 pattern of A without loops."""
-    matrix = structure.matrix
-    return Propagation.from_scipy(pattern_of(structure), dtype=matrix.dtype, device=matrix.device)
+def pairs_of(structure: Propagation) -> Edges:
+    """Return the pairs of neighbours, each once, whatever the direction of the edge."""
+    pattern, matrix = pattern_of(structure), structure.matrix
+    upper = sp.triu(pattern + pattern.T, format="csr")
+    upper.data[:] = 1.0
+    return edges_of(Propagation.from_scipy(upper, dtype=matrix.dtype, device=matrix.device))
 
 
 class SheafLayer(nn.Module):
@@ -118,26 +125,26 @@ class SheafLayer(nn.Module):
         self.epsilon = nn.Parameter(torch.zeros(stalk, 1))
         initialize(self.learner, "glorot")
 
-    def forward(self, state: Tensor, edges: Edges, *, is_first: bool) -> Tensor:
+    def forward(self, state: Tensor, pairs: Edges, *, is_first: bool) -> Tensor:
         """Map (N, d, H) to (N, d, H)."""
         rate, training = self.options.dropout, self.training
         seen = state if is_first else dropout(state, rate, training=training)
-        laplacian = self.laplacian(seen, edges)
+        laplacian = self.laplacian(seen, pairs)
         turned = blocks_times(self.left.unsqueeze(0), dropout(state, rate, training=training))
         signal = turned @ self.right
         moved = laplacian(signal[:, : self.options.stalk])
         if self.options.fixed_signs:
-            fixed = fixed_laplacian(self.options.fixed_signs, edges)
+            fixed = fixed_laplacian(self.options.fixed_signs, pairs)
             moved = torch.cat([moved, fixed(signal[:, self.options.stalk :])], dim=1)
         step: Tensor = (1.0 + torch.tanh(self.epsilon)) * state - elu(moved)
         return step
 
-    def laplacian(self, state: Tensor, edges: Edges) -> SheafLaplacian:
+    def laplacian(self, state: Tensor, pairs: Edges) -> SheafLaplacian:
         """Return the sheaf Laplacian of the maps that the state gives."""
         flat = state.flatten(1)
-        numbers = maps_of_ends(flat @ self.learner[0], flat @ self.learner[1], edges)
+        numbers = maps_of_ends(flat @ self.learner[0], flat @ self.learner[1], pairs)
         kind = self.options.maps
-        return LAPLACIANS[kind](FROM_NUMBERS[kind](numbers, self.options.stalk), edges)
+        return LAPLACIANS[kind](FROM_NUMBERS[kind](numbers, self.options.stalk), pairs)
 
 
 class SheafDiffusion(nn.Module):
@@ -173,13 +180,13 @@ class SheafDiffusion(nn.Module):
         """Return the logits (N, C)."""
         assert inputs.structure is not None
         options, training = self.options, self.training
-        edges = edges_of(_loopless(inputs.structure))
+        pairs = pairs_of(inputs.structure)
         features = drop_features(inputs.features, options.input_rate, training=training)
         hidden = dropout(elu(self.input(features)), options.dropout, training=training)
         if self.second is not None:
             hidden = self.second(hidden)
         state = hidden.view(-1, options.dimensions, options.hidden)
         for place, layer in enumerate(self.layers):
-            state = layer(state, edges, is_first=place == 0)
+            state = layer(state, pairs, is_first=place == 0)
         logits: Tensor = self.output(state.flatten(1))
         return logits

@@ -12,7 +12,7 @@ from heterophily.errors import lookup
 from heterophily.layers.channel_linear import Block, channel_products
 from heterophily.layers.derived import derived
 from heterophily.layers.dropout import dropout
-from heterophily.layers.edges import edges_of, weighted_sum
+from heterophily.layers.edges import edges_of
 from heterophily.layers.feature_mlp import drop_features
 from heterophily.layers.initialization import initialize
 from heterophily.layers.inputs import GraphInputs
@@ -79,13 +79,13 @@ class WrgatLayer(nn.Module):
         output = own + self.bias
         for place, (relation, hidden) in enumerate(zip(relations, mapped, strict=True)):
             edges = edges_of(relation)
-            weights = relation_attention(
+            output = output + relation_attention(
+                hidden,
                 hidden @ self.receiver[place],
                 hidden @ self.sender[place],
                 _averaging(relation) if self.averages else edges.values.unsqueeze(1),
                 edges,
             )
-            output = output + weighted_sum(weights, hidden.unsqueeze(1), edges).squeeze(1)
         return output
 
 

@@ -6,8 +6,10 @@
 #include <map>
 
 #include "loss.h"
+#include "ranking.h"
 #include "score.h"
 #include "segments.h"
+#include "step_kinds.h"
 #include "ties.h"
 
 namespace hp {
@@ -36,7 +38,7 @@ class Program {
   }
 
   // The last segment on some rows, after a forward pass; their loss and right predictions.
-  Score evaluate(const Rows& rows, int32_t* predictions) {
+  Score evaluate(const Rows& rows, int32_t* predictions, Ranked* ranked = nullptr) {
     begin(0);
     observe(layout_.last_segment());
     std::vector<Score> scores(num_chunks(rows.count));
@@ -51,7 +53,10 @@ class Program {
         const T weight = weights_ == nullptr ? T(1) : weights_[node];
         scores[chunk].right += predicted == labels_[node];
         scores[chunk].weight += weight;
+        const int64_t place = nodes.first - rows.first + row;
+        if (ranked) ranked->before(place, logits.row(row));
         scores[chunk].loss += cross_entropy<T>(logits.row(row), classes_, labels_[node], false) * weight;
+        if (ranked) ranked->after(place, logits.row(row));
       }
     });
     Score total;
@@ -111,43 +116,9 @@ class Program {
   static Steps made_steps(const Graph<T>& graph, const hp_program& program, uint64_t seed, int workers) {
     Steps steps;
     for (int64_t i = 0; i < program.num_steps; ++i)
-      steps.push_back(made_step(graph, program, program.steps[i], seed, workers));
+      steps.push_back(made_step<T>(graph, program, program.steps[i], seed, workers));
     return steps;
   }
-  static std::unique_ptr<Step<T>> made_step(const Graph<T>& graph, const hp_program& program,
-                                            const hp_step& spec, uint64_t seed, int workers) {
-    std::vector<int64_t> widths;
-    for (int i = 0; i < spec.num_inputs; ++i) widths.push_back(program.steps[spec.inputs[i]].width);
-    switch (spec.kind) {
-      case HP_FEATURES: return std::make_unique<FeaturesStep<T>>(spec, graph, seed);
-      case HP_STRUCTURE: return std::make_unique<StructureStep<T>>(spec, graph);
-      case HP_LINEAR: return std::make_unique<LinearStep<T>>(spec, widths[0]);
-      case HP_PROPAGATE: return std::make_unique<PropagateStep<T>>(spec, graph);
-      case HP_BATCH_NORM: return std::make_unique<BatchNormStep<T>>(spec);
-      case HP_NORM: return std::make_unique<NormStep<T>>(spec, workers);
-      case HP_GELU: return std::make_unique<GeluStep<T>>(spec);
-      case HP_RELU: return std::make_unique<ReluStep<T>>(spec);
-      case HP_DROPOUT: return std::make_unique<DropoutStep<T>>(spec, seed);
-      case HP_ADD: return std::make_unique<AddStep<T>>(spec);
-      case HP_CONCAT: return std::make_unique<ConcatStep<T>>(spec, widths);
-      case HP_MAXIMUM: return std::make_unique<MaximumStep<T>>(spec);
-      case HP_COMBINE: return std::make_unique<CombineStep<T>>(spec);
-      case HP_JOIN: return std::make_unique<JoinStep<T>>(spec, widths, workers);
-      case HP_COLUMNS: return std::make_unique<ColumnsStep<T>>(spec);
-      case HP_UNIT: return std::make_unique<UnitStep<T>>(spec);
-      case HP_SCORES: return std::make_unique<ScoresStep<T>>(spec, widths[0], workers);
-      case HP_ATTENTION: return std::make_unique<AttentionStep<T>>(spec, graph, widths[1], seed, workers);
-      case HP_SIGNED_SUM: return std::make_unique<SignedSumStep<T>>(spec, graph, widths[1], seed, workers);
-      case HP_GATE: return std::make_unique<GateStep<T>>(spec, workers);
-      case HP_BLEND: return std::make_unique<BlendStep<T>>(spec, widths[0], workers);
-      case HP_SOLVE: return std::make_unique<SolveStep<T>>(spec);
-      case HP_BIAS: return std::make_unique<BiasStep<T>>(spec);
-      case HP_AVERAGE: return std::make_unique<AverageStep<T>>(spec);
-      case HP_ELU: return std::make_unique<EluStep<T>>(spec);
-      default: return std::make_unique<MixStep<T>>(spec, workers);
-    }
-  }
-
   Worker made_worker() const {
     Worker worker;
     const size_t count = steps_.size();
