@@ -84,13 +84,19 @@ def record_of(folder: Path, model: str, dataset: str, cells: Cells) -> Record:
     if (model, dataset) in cells:
         return of_records(candidates(model, dataset), cells[model, dataset])
     path, cell = path_of(folder, model, dataset), candidates(model, dataset)
-    if path.is_file():
+    if path.is_file():  # candidates that came later were not compared
         old = shared.read_json(path)["candidates"]
+        cell = [candidate for candidate in cell if _of_file(candidate, old) is not None]
         for candidate in cell:
-            same = (entry for entry in old if entry["settings"] == candidate["settings"])
-            candidate["runs"] = next(same, {"runs": {}})["runs"]
+            candidate["runs"] = _of_file(candidate, old)
     compared = programs.compared_splits(dataset) if len(cell) > 1 else 0
     return {"search_splits": compared, "candidates": cell, "has_records": False}
+
+
+def _of_file(candidate: Record, old: list[Record]) -> Record | None:
+    """Return the runs that a file has of a candidate, by its settings."""
+    same = (entry["runs"] for entry in old if entry["settings"] == candidate["settings"])
+    return next(same, None)
 
 
 def of_records(compared: list[Record], cell: Record) -> Record:
