@@ -97,7 +97,7 @@ def accuracy(told: argparse.Namespace) -> None:
 
 
 def end_to_end(told: argparse.Namespace) -> None:
-    """Time convert, train (channels, 20 epochs) and an exact prediction, each by its command."""
+    """Time convert, train (on channels) and an exact prediction, each by its command."""
     with tempfile.TemporaryDirectory(dir=told.folder) as folder:
         found = _end_to_end(told, Path(folder))
     tell(found, None if told.quick else told.record)
@@ -112,7 +112,9 @@ def _end_to_end(told: argparse.Namespace, place: Path) -> dict[str, Any]:
     apart(_draw, told.edges, told.columns, tables)
     given = ["--edges", tables[0], "--nodes", tables[1], "--memory", told.memory]
     graph, model = place / "g.disk", place / "model"
-    words = ["--batches", told.batches, "--max-epochs", 20, "--batch-size", 8192]
+    epochs = told.epochs or 20
+    found |= {"epochs": epochs}
+    words = ["--batches", told.batches, "--max-epochs", epochs, "--batch-size", 8192]
     words += ["--store", f"sqlite:///{place}/runs.db"]
     commands = {
         "convert": [*given, "--out", graph],
@@ -130,15 +132,15 @@ def _end_to_end(told: argparse.Namespace, place: Path) -> dict[str, Any]:
     if rival:
         if rival < told.edges:
             apart(_draw, rival, told.columns, tables)
-        loaded = apart(_by_hand, tables)
+        loaded = apart(_by_hand, tables, epochs)
         found["torch_loader"] = {"edges": rival, **loaded.facts(), "told": loaded.value}
     return found
 
 
-def _by_hand(tables: tuple[Path, Path]) -> dict[str, Any]:
+def _by_hand(tables: tuple[Path, Path], epochs: int) -> dict[str, Any]:
     from yardsticks.torch_loader import train_in_memory
 
-    return train_in_memory(*tables, epochs=20)
+    return train_in_memory(*tables, epochs=epochs)
 
 
 def _draw(edges: int, columns: int, tables: tuple[Path, Path]) -> None:
@@ -214,7 +216,10 @@ def main() -> None:
     options.add_argument("--models", nargs="+", default=[], help="of accuracy; default all three")
     options.add_argument("--repeats", type=int, default=3)
     options.add_argument(
-        "--epochs", type=int, default=0, help="most epochs of mini-batches; 0: as train does"
+        "--epochs",
+        type=int,
+        default=0,
+        help="most epochs of mini-batches; 0: as train does, in end-to-end 20",
     )
     options.add_argument("--fanout", type=int, default=15, help="of sampled neighbourhoods")
     options.add_argument("--batch-size", type=int, default=512, help="nodes of a mini-batch")

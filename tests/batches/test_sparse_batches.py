@@ -138,3 +138,23 @@ def test_all_neighbours_are_those_of_the_rows_whatever_the_parts(tmp_path):
         rows = [graph.adjacency[[node]].indices for node in nodes]
         np.testing.assert_array_equal(found.neighbours, np.concatenate(rows))
         np.testing.assert_array_equal(found.degrees, [row.size for row in rows])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", ["acm-gcn", "acm-sgc-1", "acm-sign", "res-gcn"])
+def test_sparse_features_on_disk_give_what_they_give_in_memory(tmp_path, name, kind):
+    from heterophily.data.disk.write import write_disk_graph
+
+    graph, spec = words(), MODELS[name].with_options(features=kind)
+    disk = write_disk_graph(graph, tmp_path / "g.disk", rows_per_part=64)
+    assert disk.manifest.features.sparse is not None
+    model = built(spec).eval()
+    expected = model(GraphInputs.from_graph(graph, spec.inputs))
+    source = sampled_batches if name in LAYERED else channel_batches
+    found = exact(source(disk, spec, *([2] if name in LAYERED else [])), model)
+    torch.testing.assert_close(found, expected, atol=2e-5, rtol=1e-5)
+    if name == "acm-gcn":
+        nodes = np.array([3, 7, 77, 199])
+        cut = sampled_batches(disk, spec, 2).neighbourhoods
+        inputs = replace(cut, fanouts=(N,)).inputs(nodes, seed=0, round=0)
+        torch.testing.assert_close(model(inputs), expected[nodes], atol=2e-5, rtol=1e-5)

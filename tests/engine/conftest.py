@@ -60,7 +60,7 @@ class Problem:
             for epoch in range(1, epochs + 1):
                 masks.begin(epoch)
                 train.append(batch.step())
-                validation.append(batch.evaluate()[0])
+                validation.append(batch.evaluate()[0].loss)
                 if epoch == at:
                     state = {name: v.detach().clone() for name, v in model.state_dict().items()}
         return np.array(train), np.array(validation), state

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from heterophily.data.graph import Graph
 from heterophily.engine import run as engine_run
 from heterophily.engine.plan import NotCoveredError
 from heterophily.engine.run import NativeEngine, run
@@ -18,8 +19,10 @@ from heterophily.native.library import ISA_VARIABLE, engine, processor_flags
 from heterophily.runs.engines import engine_for
 from heterophily.training.config import TrainConfig
 from heterophily.training.early_stopping import STOPPING_RULES
+from heterophily.training.fit import fit
 from heterophily.training.replica import Replica
 from heterophily.training.replicas import fit_replicas
+from heterophily.training.selection import SELECTION_SCORES, ranked_right
 
 
 def tasks(made: Any, count: int = 5) -> list[Replica]:
@@ -74,6 +77,30 @@ def test_stopping_and_selection_are_those_of_fit(
     np.testing.assert_array_equal(native.predictions, predictions)
     test = made.split.test
     assert native.test_accuracy == (predictions == made.graph.labels)[test].mean()
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+@pytest.mark.parametrize("model", ["acm-gcn", "res-acm"])
+def test_the_epoch_that_ranks_validation_nodes_best_is_reported(
+    model: str, classes: int, problem: Callable[..., Any], make_graph: Callable[..., Graph]
+) -> None:
+    made = problem(model, make_graph(classes=classes), dropout=0.0)
+    known = made.graph.labels[made.split.validation]
+    chosen = {}
+    for select_by in SELECTION_SCORES:
+        made.config = TrainConfig(lr=0.05, max_epochs=40, stopping="none", select_by=select_by)
+        found = made.native()
+        model = made.build()
+        model.load_state_dict(found.state)
+        logits = model.eval()(made.inputs)[np.flatnonzero(made.split.validation)]
+        chosen[select_by] = ranked_right(known, logits), found.best_epoch
+    best, epoch = chosen.pop("validation-roc-auc")
+    assert all(area <= best for area, _ in chosen.values())
+    made.config = made.config.replace(select_by="validation-roc-auc")
+    in_torch = fit(
+        made.build, made.inputs, made.graph.labels, made.split, made.config, seed=made.seed
+    )
+    assert in_torch.best_epoch == epoch
 
 
 def test_a_loss_that_stops_being_finite_ends_the_run(problem: Callable[..., Any]) -> None:

@@ -170,6 +170,22 @@ def test_runs_of_earlier_numerics_are_shown_and_marked_until_they_are_trained_ag
         assert not numerics_lines(again)
 
 
+def test_runs_of_torch_are_shown_until_the_engine_that_has_learnt_the_model_has_as_many(
+    mine: Study, tmp_path: Path
+) -> None:
+    torch, native = plan(mine, tmp_path), plan(mine, tmp_path, engine="native")
+    with open_store(tmp_path / "runs.sqlite") as store:
+        complete(torch.runs, store=store, executor=InProcess())
+        complete(native.runs[:3], store=store, executor=InProcess())
+        shown = native.result(store)
+        assert [cell.test for cell in shown.cells] == [
+            cell.test for cell in torch.result(store).cells
+        ]
+        assert {cell.numerics for cell in shown.cells} == {("torch 1",)}
+        complete(native.runs, store=store, executor=InProcess())
+        assert {cell.numerics for cell in native.result(store).cells} == {("native 4",)}
+
+
 def test_the_published_protocol_uses_the_printed_optimum(data_folder: Path) -> None:
     part = study("ablation").part(models=["acm-gcn", "acm-gcn[sum]"], datasets=["texas"])
     planned = plan_study(part, data_folder=data_folder, engine="torch")

@@ -9,6 +9,7 @@ from heterophily.data.splits import Split
 from heterophily.errors import InputError
 from heterophily.training.config import TrainConfig
 from heterophily.training.fit import fit
+from heterophily.training.selection import ranked_right
 
 SHORT = TrainConfig(lr=0.05, weight_decay=1e-3, max_epochs=30, window=10)
 
@@ -77,6 +78,24 @@ def test_best_epoch_by_accuracy_is_the_first_with_the_highest(problem, models):
     result = run(problem, partial(models.TinyMlp, 6, 3), config)
     assert result.best_epoch == int(np.argmax(result.history.validation_accuracy)) + 1
     assert result.validation_accuracy == result.history.validation_accuracy.max()
+
+
+def test_best_epoch_by_roc_auc_ranks_as_well_as_any_other(problem, models):
+    shown = problem.splits[0].validation
+
+    def area(result):
+        return ranked_right(problem.labels[shown], torch.from_numpy(result.logits[shown]))
+
+    build, areas = partial(models.TinyMlp, 6, 3), []
+    how = {"lr": 0.3, "stopping": "none", "select_by": "validation-roc-auc"}
+    best = run(problem, build, TrainConfig(max_epochs=30, **how))
+    for epochs in range(1, 31):
+        config = TrainConfig(lr=0.3, stopping="none", max_epochs=epochs)
+        result = run(problem, build, config)
+        if result.best_epoch == epochs:
+            areas.append(area(result))
+    assert areas
+    assert area(best) >= max(areas)
 
 
 def test_state_predictions_and_test_accuracy_are_those_of_the_best_epoch(problem, models):

@@ -54,6 +54,11 @@ class GraphSize:
     num_classes: int
 
 
+def size_of(graph: Any) -> GraphSize:
+    """Return the size of a graph on disk; sparse features count by what is stored of them."""
+    return GraphSize(graph.num_nodes, graph.num_entries, graph.stored_per_node, graph.num_classes)
+
+
 def memory_of(way: str, spec: ModelSpec, size: GraphSize) -> int:
     """Return about how many bytes a training takes.
 

@@ -8,14 +8,15 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from heterophily.batches.blocks import as_block
 from heterophily.batches.neighbourhoods import Neighbourhoods
 from heterophily.batches.runs_of_rows import Nodes, node_batches
 from heterophily.batches.streamed import StreamedNetwork
 from heterophily.channels.rows import ahead
-from heterophily.channels.stored import dense, read_rows, release
+from heterophily.channels.stored import read_rows, release
+from heterophily.layers.channel_linear import Block
 from heterophily.layers.inputs import GraphInputs
 
 _BATCHES = 1 << 20  # of one epoch, at most
@@ -99,7 +100,7 @@ class SampledBatches:
         """Return what runs a network on all nodes without holding the graph."""
         of = self.neighbourhoods
 
-        def features(rows: slice) -> NDArray[np.float32]:
-            return dense(of.scale.apply(read_rows(of.features, rows), rows, slice(None)))
+        def features(rows: slice) -> Block:
+            return as_block(of.scale.apply(read_rows(of.features, rows), rows, slice(None)))
 
         return StreamedNetwork(of.operator, features, scratch=self.scratch, threads=of.threads)

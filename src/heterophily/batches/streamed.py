@@ -20,6 +20,7 @@ from torch import Tensor, nn
 
 from heterophily.channels.operator import WIDEST, StreamedOperator, padded
 from heterophily.errors import InputError
+from heterophily.layers.channel_linear import Block
 from heterophily.layers.inputs import GraphInputs
 from heterophily.layers.propagation import Propagation
 from heterophily.models.networks import NodeClassifier
@@ -46,7 +47,7 @@ class StreamedNetwork:
     def __init__(
         self,
         operator: StreamedOperator,
-        features: Callable[[slice], NDArray[np.float32]],
+        features: Callable[[slice], Block],
         *,
         scratch: str | Path,
         threads: int | None = None,
@@ -80,7 +81,7 @@ class StreamedNetwork:
 
     def _inputs(self, rows: slice, answers: Sequence[_Panels]) -> GraphInputs:
         replay = _Replay([panels.read(rows) for panels in answers])
-        features = torch.from_numpy(self.features(rows))
+        features = self.features(rows)
         return GraphInputs(
             features=features,
             operator=cast(Propagation, replay),

@@ -11,10 +11,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from heterophily.channels.operator import WIDEST_IN_MEMORY, padded
-from heterophily.channels.rows import AnyGraph, read_slice
+from heterophily.channels.rows import AnyGraph
 from heterophily.channels.stored import SPARSE_BELOW, Rows, Stored, is_sparse
-from heterophily.data.disk.files import from_bfloat16
-from heterophily.data.disk.graph import DiskGraph
+from heterophily.data.disk.graph import DiskGraph, DiskPanel
+from heterophily.data.memory import need
 from heterophily.errors import InputError
 
 ROWS = 1 << 18  # rows of a panel that are read at a time
@@ -33,6 +33,7 @@ class FeaturePanels:
             )
         if isinstance(graph, DiskGraph):
             self.ranges = [panel.columns for panel in graph.panels]
+            self.sparse = graph.sparse_features
             return
         count = graph.num_features
         step = WIDEST_IN_MEMORY
@@ -66,9 +67,7 @@ class FeaturePanels:
     def read(self, panel: int, rows: slice) -> NDArray[np.float32]:
         """Return some rows of a panel, (n, width)."""
         if isinstance(self.graph, DiskGraph):
-            found = self.graph.panels[panel]
-            raw = read_slice(found.raw, rows.start, rows.stop)
-            return raw if found.dtype == "float32" else from_bfloat16(raw)
+            return self.graph.panels[panel].read_rows(rows.start, rows.stop)
         block: Any = self._matrix[:, slice(*self.ranges[panel])][rows]
         return np.asarray(block.toarray() if sp.issparse(block) else block, np.float32)
 
@@ -78,8 +77,12 @@ class FeaturePanels:
 
     def arrays(self) -> list[NDArray[np.float32]]:
         """Return the panels as arrays, (N, width) each; float32 files are mapped, not read."""
-        if isinstance(self.graph, DiskGraph) and self.graph.panels[0].dtype == "float32":
-            return [panel.raw for panel in self.graph.panels]
+        if isinstance(self.graph, DiskGraph):
+            mapped = [p for p in self.graph.panels if isinstance(p, DiskPanel)]
+            if mapped and mapped[0].dtype == "float32":
+                return [panel.raw for panel in mapped]
+            if not mapped:
+                need(4 * self.num_nodes * self.num_columns, "X, whose zeros are shifted,")
         whole = slice(0, self.num_nodes)
         return [np.ascontiguousarray(self.read(panel, whole)) for panel in range(len(self))]
 
@@ -139,6 +142,8 @@ class FeatureScale:
 
 def kind_of(panels: FeaturePanels) -> str:
     """Return what features are, by the rule of models in memory: ``counts`` or ``numbers``."""
+    if panels.sparse is not None and panels.sparse.nnz:
+        return "counts" if panels.sparse.data.min() >= 0 else "numbers"
     nonzero = 0
     for panel in range(len(panels)):
         for _, block in panels.blocks(panel):

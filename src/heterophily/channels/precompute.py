@@ -284,7 +284,8 @@ class _OnDisk:
                 for number in range(len(self.panels))
             ]
         degrees = degrees_of(parts_of(self.graph))
-        return Channels(count, self.panels.num_columns, self.panels.arrays(), low, degrees, scale)
+        own = self.panels.stored(scale)
+        return Channels(count, self.panels.num_columns, own, low, degrees, scale)
 
 
 @contextlib.contextmanager

@@ -93,6 +93,9 @@ def release(stored: Stored) -> None:
     """Let go of the pages of what is a mapped file."""
     held = [stored.indices, stored.data] if isinstance(stored, sp.csr_array) else stored
     for array in held:
-        found = getattr(array, "_mmap", None)
+        source: Any = array
+        while source is not None and not isinstance(source, np.memmap):
+            source = getattr(source, "base", None)
+        found = getattr(source, "_mmap", None)
         if found is not None and hasattr(mmap, "MADV_DONTNEED"):
             found.madvise(mmap.MADV_DONTNEED)

@@ -92,12 +92,12 @@ def too_large_for_auto(source: GraphSource) -> bool:
     """Whether a source names a graph on disk on which full batches do not fit memory."""
     if not is_on_disk(source):
         return False
-    from heterophily.batches.fits import GraphSize, memory_of
+    from heterophily.batches.fits import memory_of, size_of
     from heterophily.data.memory import limit
     from heterophily.models.catalog import MODELS
 
     graph = open_any(source)
-    size = GraphSize(graph.num_nodes, graph.num_entries, graph.num_features, graph.num_classes)
+    size = size_of(graph)
     return memory_of("full", MODELS["acm-gcn"], size) > limit()
 
 
@@ -110,7 +110,7 @@ def choose_batches(
     config: Mapping[str, Any],
 ) -> ChosenWay:
     """Choose how a model is trained: in memory as asked (by default full), on disk by size."""
-    from heterophily.batches.fits import GraphSize, memory_of, way_for, ways_of
+    from heterophily.batches.fits import memory_of, size_of, way_for, ways_of
     from heterophily.batches.prepare import check_way
     from heterophily.data.disk.graph import DiskGraph
     from heterophily.data.memory import limit
@@ -122,7 +122,7 @@ def choose_batches(
     if not isinstance(graph, DiskGraph):
         way = "full" if asked == "auto" else asked
         return ChosenWay(graph, _settings(graph, way, numbers, config), way=way)
-    size = GraphSize(graph.num_nodes, graph.num_entries, graph.num_features, graph.num_classes)
+    size = size_of(graph)
     room = limit()
     chosen = asked if asked != "auto" else way_for(spec, size, room)
     if chosen is None:

@@ -115,7 +115,7 @@ def diagnose_folder(source: GraphSource, *, quick: bool, seed: int) -> Diagnosis
     most = most_memory(source)
     from heterophily.diagnosis.disk import diagnose_disk, memory_in_memory, memory_of_diagnosis
 
-    whole = memory_in_memory(disk.num_nodes, disk.num_entries, disk.num_features)
+    whole = memory_in_memory(disk.num_nodes, disk.num_entries, disk.stored_per_node)
     on_disk = memory_of_diagnosis(disk.num_nodes, disk.num_entries)
     if disk.bytes_in_memory <= most and (whole <= most or whole <= on_disk):
         return None
@@ -132,7 +132,7 @@ def with_possible_step(found: Diagnosis, source: GraphSource) -> Diagnosis:
     """Return a diagnosis whose next command can be run: not a model that memory cannot train."""
     if source.kind != "disk":
         return found
-    from heterophily.batches.fits import GraphSize, way_for
+    from heterophily.batches.fits import size_of, way_for
     from heterophily.data.disk.graph import DiskGraph
     from heterophily.diagnosis.diagnose import NextStep
     from heterophily.models.catalog import MODELS
@@ -141,7 +141,7 @@ def with_possible_step(found: Diagnosis, source: GraphSource) -> Diagnosis:
         return found
 
     disk = DiskGraph.open(source.graph or "")
-    size = GraphSize(disk.num_nodes, disk.num_entries, disk.num_features, disk.num_classes)
+    size = size_of(disk)
     if way_for(MODELS[found.verdict.model], size, most_memory(source)) is not None:
         return found
     why = f"{found.verdict.model} needs more memory than it may take; auto chooses what fits"

@@ -128,7 +128,7 @@ def judged_graph(graph: AnyGraph) -> Graph:
     known = Channels(
         graph.num_nodes,
         graph.num_features,
-        panels.arrays(),
+        panels.stored(FeatureScale()),
         {},
         np.zeros(0, np.int64),
         FeatureScale(),

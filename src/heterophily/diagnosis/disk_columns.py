@@ -31,6 +31,7 @@ from heterophily.diagnosis.sources import FEATURE_COLUMNS, SECRET
 from heterophily.evaluation.scores import score_for
 
 _ROWS = 1 << 18  # that are read at a time
+_NUMBERS = 1 << 23  # of features of neighbours that are in memory at a time
 
 
 class DiskColumns(SampledColumns):
@@ -175,9 +176,14 @@ class DiskSignal:
     def of_neighbours(self) -> tuple[Nodes, NDArray[np.float32]]:
         """Return all neighbours of the sample, in order, and their features (M, D)."""
         ids = self.sample.near_nodes
-        rows = self._rows_of(ids).astype(np.float64)
+        step = max(1, _NUMBERS // self.width)
+        parts = [ids[at : at + step] for at in range(0, max(1, ids.size), step)]
+        return ids, np.concatenate([self._signal(part) for part in parts])
+
+    def _signal(self, nodes: Nodes) -> NDArray[np.float32]:
+        rows = self._rows_of(nodes).astype(np.float64)
         signal = self.linear.of(rows, range(self.width)) - self.linear.center
-        return ids, signal.astype(np.float32)
+        return signal.astype(np.float32)
 
 
 def _row_ranges(count: int) -> Iterator[tuple[int, int]]:

@@ -27,6 +27,7 @@ from heterophily.native.library import engine
 from heterophily.training.epoch import check_split, class_weights
 from heterophily.training.memory import peak_memory_mb
 from heterophily.training.replica import FitResults, Replica
+from heterophily.training.selection import check_selection
 
 _CPU = torch.device("cpu")
 _POLL_SECONDS = 0.1
@@ -167,6 +168,7 @@ class _Run:
         self, number: int, task: Replica, plan: Plan, labels: NDArray[np.int64], *, keep_state: bool
     ) -> None:
         check_split(task.split, labels)
+        check_selection(task.config.select_by, labels[task.split.validation])
         self.number, self.task, self.plan = number, task, plan
         config = task.config
         self.rows = {
@@ -189,7 +191,7 @@ class _Run:
             is_adamw=config.optimizer == "adamw",
             stopping=structs.STOPPING[config.stopping],
             window=config.window,
-            select_by_accuracy=config.select_by == "validation-accuracy",
+            select_by=structs.SELECTION[config.select_by],
             max_epochs=config.max_epochs,
             history=address(self.history),
             best=address(self.best),

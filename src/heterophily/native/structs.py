@@ -12,6 +12,7 @@ _KINDS = (
 STEPS = {name: number for number, name in enumerate(_KINDS.split())}
 FORMS = {"plain": 0, "softmax": 1, "relu": 2}
 STOPPING = {"loss-window": 0, "patience": 1, "none": 2}
+SELECTION = {"validation-loss": 0, "validation-accuracy": 1, "validation-roc-auc": 2}
 STATUS_RUNNING, STATUS_INTERRUPTED, STATUS_NO_MEMORY = -1, 3, 4
 STATUS = {0: "stopped", 1: "max-epochs", 2: "diverged"}
 
@@ -134,7 +135,7 @@ class ReplicaStruct(Structure):
         ("is_adamw", c_int32),
         ("stopping", c_int32),
         ("window", c_int32),
-        ("select_by_accuracy", c_int32),
+        ("select_by", c_int32),
         ("max_epochs", c_int64),
         ("train", c_void_p),
         ("validation", c_void_p),

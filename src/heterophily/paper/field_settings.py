@@ -18,10 +18,14 @@ def field_settings(model: str, dataset: str) -> list[dict[str, Any]]:
 
     >>> [setting["depth"] for setting in field_settings("res-gcn", "tolokers")]
     [5, 3, 2]
+    >>> [field_settings("gcn", graph)[0]["select_by"] for graph in ("texas", "tolokers")]
+    ['validation-accuracy', 'validation-roc-auc']
     """
     for entry in _content()["models"]:
         if model in entry["names"]:
-            return [{**_content()["common"], **setting} for setting in entry["settings"]]
+            common = dict(_content()["common"])
+            common["select_by"] = _content()["select_by"].get(dataset, common["select_by"])
+            return [{**common, **setting} for setting in entry["settings"]]
     return []
 
 

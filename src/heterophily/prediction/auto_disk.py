@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from heterophily.batches.fits import GraphSize, length_of_training, memory_of, ways_of
+from heterophily.batches.fits import length_of_training, memory_of, size_of, ways_of
 from heterophily.comparison.train import train
 from heterophily.comparison.train_report import TrainReport
 from heterophily.data.disk.graph import DiskGraph
@@ -122,7 +122,7 @@ def _candidates(
     graph: DiskGraph, limit: int, trials: list[DiskTrial]
 ) -> Iterator[tuple[str, str, dict[str, float]]]:
     """Yield a first chance for every family, then other settings for the two best."""
-    size = GraphSize(graph.num_nodes, graph.num_entries, graph.num_features, graph.num_classes)
+    size = size_of(graph)
     fitting: dict[str, str] = {}
     for name in FAMILIES:
         if name.startswith("dir-") and not graph.is_directed:

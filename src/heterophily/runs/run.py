@@ -125,8 +125,13 @@ class Run:
 
     @cached_property
     def earlier_keys(self) -> tuple[str, ...]:
-        """The keys of this run under earlier numerics of its engine, the newest first."""
-        return tuple(key_of(self.to_dict(), n) for n in range(NUMERICS[self.engine] - 1, 0, -1))
+        """The keys under which this training may have been finished before, the newest first.
+
+        Those of earlier numerics of its engine; then torch's: the native engine learns new models.
+        """
+        facts, torch = self.to_dict(), {**self.to_dict(), "engine": "torch"}
+        before = [key_of(facts, number) for number in range(NUMERICS[self.engine] - 1, 0, -1)]
+        return (*before, *([] if self.engine == "torch" else [key_of(torch, NUMERICS["torch"])]))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the run as plain data."""

@@ -87,9 +87,10 @@ class CellPlan:
         )
 
     def _found(self, store: Store) -> dict[str, Record]:
-        """Return the finished runs by today's key, all of the same numerics.
+        """Return the finished runs by today's key, all of the same engine and numerics.
 
-        Those of today; or, where earlier numerics have more of them, the newest that has the most.
+        Those of today; or, where earlier numerics or torch have more of them, the newest that has
+        the most.
         """
         runs = [run for runs in self.runs for run in runs]
         known = [{run.key: run.key for run in runs}]

@@ -49,7 +49,8 @@ class TrainConfig:
     window
         Number of epochs the stopping rule looks back.
     select_by
-        ``"validation-loss"`` or ``"validation-accuracy"``: what the reported epoch is best in.
+        ``"validation-loss"``, ``"validation-accuracy"`` or ``"validation-roc-auc"``: what the
+        reported epoch is best in.
     batches
         ``"full"``: every step sees all training nodes, as in the paper. ``"channels"``:
         mini-batches of nodes, seen through channels that are computed once. ``"sampled"``:

@@ -13,6 +13,7 @@ from torch.nn.functional import cross_entropy
 from heterophily.data.splits import PARTS, Split
 from heterophily.errors import InputError
 from heterophily.training.config import TrainConfig
+from heterophily.training.selection import Validation, check_selection
 
 _OPTIMIZERS: dict[str, type[torch.optim.Optimizer]] = {
     "adam": torch.optim.Adam,
@@ -51,6 +52,7 @@ class FullBatch:
         device: torch.device | None = None,
     ) -> None:
         check_split(split, labels)
+        check_selection(config.select_by, labels[split.validation])
         self.model, self.inputs, self.num_nodes = model, inputs, labels.size
         self.optimizer = make_optimizer(model, config)
         self.rows: dict[str, Tensor] = {}
@@ -84,13 +86,15 @@ class FullBatch:
         return (losses * weights).sum() / weights.sum()
 
     @torch.no_grad()
-    def evaluate(self) -> tuple[float, float, Tensor]:
-        """Return validation loss, validation accuracy and the logits (N, C), without dropout."""
+    def evaluate(self) -> tuple[Validation, Tensor]:
+        """Return what is known of the validation nodes, and all logits (N, C), without dropout."""
         self.model.eval()
         logits = self.model(self.inputs)
         shown = logits.index_select(0, self.rows["validation"])
         loss = self._loss(shown, "validation")
-        return loss.item(), accuracy(shown.argmax(1), self.targets["validation"]), logits
+        targets = self.targets["validation"]
+        share = accuracy(shown.argmax(1), targets)
+        return Validation(loss.item(), share, targets, shown), logits
 
 
 def make_optimizer(model: nn.Module, config: TrainConfig) -> torch.optim.Optimizer:

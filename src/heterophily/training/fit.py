@@ -81,14 +81,14 @@ def _run(
     start = time.perf_counter()
     for epoch in range(1, config.max_epochs + 1):
         train_loss = epochs.step()
-        loss, share, logits = epochs.evaluate()
+        seen, logits = epochs.evaluate()
         train_losses.append(train_loss)
-        losses.append(loss)
-        accuracies.append(share)
-        if not (math.isfinite(train_loss) and math.isfinite(loss)):
+        losses.append(seen.loss)
+        accuracies.append(seen.accuracy)
+        if not (math.isfinite(train_loss) and math.isfinite(seen.loss)):
             status = "diverged"
             break
-        best.offer(epoch, score_of(loss, share), logits)
+        best.offer(epoch, score_of(seen), logits)
         if has_enough(losses, config.window):
             status = "stopped"
             break

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Event
 from typing import Any, Protocol
@@ -25,7 +25,12 @@ from heterophily.training.config import TrainConfig
 from heterophily.training.early_stopping import STOPPING_RULES
 from heterophily.training.epoch import check_split, class_weights, make_optimizer
 from heterophily.training.memory import peak_memory_mb
-from heterophily.training.selection import SELECTION_SCORES
+from heterophily.training.selection import (
+    RANKING,
+    SELECTION_SCORES,
+    Validation,
+    check_selection,
+)
 
 Nodes = NDArray[np.int64]
 
@@ -146,6 +151,7 @@ def fit_batches(
         Called after each epoch with (epoch, most epochs).
     """
     check_split(split, labels)
+    check_selection(config.select_by, labels[split.validation])
     together = team or Team()
     with reproducible(seed, torch.device("cpu")):
         model = build()
@@ -161,10 +167,11 @@ def fit_batches(
             is_finite = math.isfinite(train_loss)
             loss = share = math.nan
             if is_finite and (epoch % (config.evaluate_every or 1) == 0 or is_last):
-                loss, share = work.validate()
+                seen = work.validate()
+                loss, share = seen.loss, seen.accuracy
                 is_finite = math.isfinite(loss)
-                score = SELECTION_SCORES[config.select_by](loss, share)
-                if is_finite and score > story.best_score:
+                score = SELECTION_SCORES[config.select_by](seen) if is_finite else math.nan
+                if score > story.best_score:
                     story.best_epoch, story.best_score = epoch, score
                     best = {k: v.detach().clone() for k, v in model.state_dict().items()}
             story.train_loss.append(train_loss)
@@ -246,17 +253,24 @@ class _Work:
         return losses * weights, weights
 
     @torch.no_grad()
-    def validate(self) -> tuple[float, float]:
-        """Return loss and accuracy of the validation nodes; exact."""
+    def validate(self) -> Validation:
+        """Return exact loss and accuracy of the validation nodes; with logits to rank them."""
         loss = weight = 0.0
         right = 0
+        kept = []
+        is_ranked = self.config.select_by in RANKING
         known = self.nodes["validation"]
         for rows, logits in self.source.exact(self.model, known):
             losses, weights = self._losses(logits, rows)
             loss += losses.double().sum().item()
             weight += weights.double().sum().item()
             right += int((logits.argmax(1).numpy() == self.labels[rows]).sum())
-        return loss / max(weight, 1e-12), right / max(1, known.size)
+            if is_ranked:
+                kept.append(logits)
+        found = Validation(loss / max(weight, 1e-12), right / max(1, known.size))
+        if not is_ranked:
+            return found
+        return replace(found, labels=torch.from_numpy(self.labels[known]), logits=torch.cat(kept))
 
     @torch.no_grad()
     def result(

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from heterophily import Graph
 from heterophily.data.disk.files import file_sha256, from_bfloat16, to_bfloat16
@@ -128,7 +129,7 @@ def test_no_flipped_bit_of_the_manifest_goes_unnoticed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"version": 2}, "version 2"),
+        ({"version": 3}, "version 3"),
         ({"format": "other"}, "format is 'other'"),
         ({"num_nodes": -1}, "-1 is not a count"),
         ({"num_nodes": 61}, "rows end at 60"),
@@ -215,3 +216,47 @@ def test_unfinished_folder_says_what_to_do(tmp_path: Path) -> None:
         DiskGraph.open(tmp_path / "g.disk")
     with pytest.raises(InputError, match="no such folder"):
         DiskGraph.open(tmp_path / "other.disk")
+
+
+def sparse_graph() -> Graph:
+    rng = np.random.default_rng(0)
+    words = sp.random_array((60, 40), density=0.1, rng=rng, dtype=np.float32, format="csr")
+    return Graph.from_edges(
+        *rng.integers(0, 60, (2, 200)), num_nodes=60, features=words, labels=np.arange(60) % 3
+    )
+
+
+def test_sparse_features_stay_sparse_and_are_read_back(tmp_path: Path) -> None:
+    graph = sparse_graph()
+    disk = write_disk_graph(graph, tmp_path / "g.disk")
+    disk.check()
+    assert same_content(disk.to_graph(), graph)
+    read = np.hstack([panel.read(np.array([5, 3, 3])) for panel in disk.panels])
+    np.testing.assert_array_equal(read, graph.features[[5, 3, 3]].toarray())
+    assert json.loads((disk.folder / MANIFEST).read_text())["version"] == 2
+    assert disk.stored_per_node < disk.num_features
+    half = write_disk_graph(graph, tmp_path / "h.disk", dtype="bfloat16")
+    assert half.sparse_features is None
+    assert len(half.panels) == 3
+
+
+@pytest.mark.parametrize("name", ["x.indptr", "x.indices", "x.values"])
+def test_a_damaged_file_of_sparse_features_is_named(tmp_path: Path, name: str) -> None:
+    folder = write_disk_graph(sparse_graph(), tmp_path / "g.disk").folder
+    content = bytearray((folder / name).read_bytes())
+    content[9] ^= 1
+    (folder / name).write_bytes(content)
+    with pytest.raises(InputError, match=re.escape(name)):
+        _ = DiskGraph.open(folder).sparse_features
+
+
+@pytest.mark.parametrize(
+    "change", [{"num_entries": -1}, {"num_entries": 10**9}, {"indices": {"file": "../x"}}]
+)
+def test_wrong_sparse_features_are_refused(tmp_path: Path, change: dict[str, object]) -> None:
+    folder = write_disk_graph(sparse_graph(), tmp_path / "g.disk").folder
+    values = json.loads((folder / MANIFEST).read_text())
+    values["features"]["sparse"] |= change
+    _forge(folder / MANIFEST, values)
+    with pytest.raises(InputError):
+        DiskGraph.open(folder)

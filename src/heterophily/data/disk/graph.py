@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from heterophily.data.disk.files import file_sha256, from_bfloat16, mapped
 from heterophily.data.disk.manifest import Manifest, PanelEntry, PartEntry, read_manifest
+from heterophily.data.disk.sparse import SparsePanel, open_sparse, panels_of
 from heterophily.data.disk.verify import anything, ascending, finite, verify, within
 from heterophily.data.memory import need
 from heterophily.errors import InputError
@@ -246,7 +247,15 @@ class DiskGraph:
     @property
     def bytes_in_memory(self) -> int:
         """About how much memory :meth:`to_graph` takes, while it works."""
-        return 16 * self.num_entries + self.num_nodes * (32 + 4 * self.num_features)
+        return 16 * self.num_entries + self.num_nodes * (32 + 4 * self.stored_per_node)
+
+    @property
+    def stored_per_node(self) -> int:
+        """Numbers of four bytes that the features take for each node: F, or two a nonzero."""
+        of = self.manifest.features
+        if of is None or of.sparse is None:
+            return self.num_features
+        return -(-2 * of.sparse.num_entries // max(1, self.num_nodes))
 
     @cached_property
     def parts(self) -> tuple[DiskPart, ...]:
@@ -267,8 +276,18 @@ class DiskGraph:
         return mapped(path, "<i4", (self.num_nodes,))
 
     @cached_property
-    def panels(self) -> tuple[DiskPanel, ...]:
+    def sparse_features(self) -> sp.csr_array | None:
+        """X (N, F) over mapped files, where it is stored sparse; else None."""
+        of = self.manifest.features
+        if of is None or of.sparse is None:
+            return None
+        return open_sparse(self.folder, of, self.num_nodes)
+
+    @cached_property
+    def panels(self) -> tuple[DiskPanel | SparsePanel, ...]:
         """The features in panels of at most 16 columns."""
+        if self.sparse_features is not None:
+            return panels_of(self.sparse_features)
         of = self.manifest.features
         panels = () if of is None else of.panels
         return tuple(
@@ -316,8 +335,10 @@ class DiskGraph:
             self.bytes_in_memory,
             f"{self.folder.name} with {self.num_nodes:,} nodes and {self.num_edges:,} edges",
         )
-        features = None
-        if self.num_features:
+        features: Any = None
+        if self.sparse_features is not None:
+            features = self.sparse_features.copy()
+        elif self.num_features:
             features = np.empty((self.num_nodes, self.num_features), np.float32)
             for panel in self.panels:
                 for at in range(0, self.num_nodes, _ROWS):

@@ -15,6 +15,9 @@ from heterophily.data.toml_file import read_text
 from heterophily.errors import InputError
 
 FORMAT, VERSION, MANIFEST = "heterophily-disk", 1, "manifest.json"
+SPARSE_VERSION = 2
+"""Version of folders with sparse features; all others keep version 1."""
+
 WIDEST_PANEL = 16  # columns of one feature panel
 _LARGEST_MANIFEST = 256 * 2**20
 _ITEM_BYTES = {"float32": 4, "bfloat16": 2}
@@ -50,13 +53,24 @@ class PanelEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class SparseEntry:
+    """The nonzeros of sparse features, row by row, as three files."""
+
+    num_entries: int
+    indptr: FileEntry
+    indices: FileEntry
+    values: FileEntry
+
+
+@dataclass(frozen=True, slots=True)
 class FeatureEntry:
-    """The features: how many, of which type, under which names, in which panels."""
+    """The features: how many, of which type, under which names, in which panels or sparse."""
 
     num_columns: int
     dtype: str  # float32 or bfloat16
     names: tuple[str, ...]
     panels: tuple[PanelEntry, ...]
+    sparse: SparseEntry | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +108,10 @@ class Manifest:
             for panel in self.features.panels:
                 width = panel.last - panel.first
                 found[panel.file.name] = (panel.file.sha256, size * width)
+            if (rows := self.features.sparse) is not None:
+                found[rows.indptr.name] = (rows.indptr.sha256, 8 * (self.num_nodes + 1))
+                for entry in (rows.indices, rows.values):
+                    found[entry.name] = (entry.sha256, 4 * rows.num_entries)
         return found
 
 
@@ -146,7 +164,7 @@ def _as_json(manifest: Manifest) -> dict[str, Any]:
 
     values: dict[str, Any] = {
         "format": FORMAT,
-        "version": VERSION,
+        "version": SPARSE_VERSION if _is_sparse(manifest.features) else VERSION,
         "num_nodes": manifest.num_nodes,
         "num_entries": manifest.num_entries,
         "is_directed": manifest.is_directed,
@@ -173,6 +191,14 @@ def _as_json(manifest: Manifest) -> dict[str, Any]:
                 for panel in of.panels
             ],
         }
+        if of.sparse is not None:
+            values["features"]["sparse"] = {
+                "num_entries": of.sparse.num_entries,
+                **{
+                    key: {"file": entry.name, "sha256": entry.sha256}
+                    for key, entry in _files_of(of.sparse).items()
+                },
+            }
     if manifest.notes:
         values["notes"] = dict(manifest.notes)
     return values
@@ -181,9 +207,9 @@ def _as_json(manifest: Manifest) -> dict[str, Any]:
 def _from_json(values: Any) -> Manifest:
     if values["format"] != FORMAT:
         raise InputError(f"its format is {values['format']!r}, expected {FORMAT!r}")
-    if values["version"] != VERSION:
+    if values["version"] not in (VERSION, SPARSE_VERSION):
         raise InputError(
-            f"it has version {values['version']!r}, this program reads version {VERSION}; "
+            f"it has version {values['version']!r}, this program reads up to {SPARSE_VERSION}; "
             "use the version of heterophily that wrote it, or convert again"
         )
     if values["sha256"] != _own_sha256(values):
@@ -205,6 +231,14 @@ def _from_json(values: Any) -> Manifest:
         features=_features(values["features"]) if values.get("features") else None,
         notes=dict(values.get("notes") or {}),
     )
+
+
+def _is_sparse(features: FeatureEntry | None) -> bool:
+    return features is not None and features.sparse is not None
+
+
+def _files_of(entry: SparseEntry) -> dict[str, FileEntry]:
+    return {"indptr": entry.indptr, "indices": entry.indices, "values": entry.values}
 
 
 def _count(value: Any) -> int:
@@ -262,6 +296,12 @@ def _features(value: Mapping[str, Any]) -> FeatureEntry:
     if len(names) != num_columns:
         raise InputError(f"{len(names)} names for {num_columns} feature columns")
     panels = tuple(PanelEntry(*_range(panel["columns"]), _file(panel)) for panel in value["panels"])
+    if (given := value.get("sparse")) is not None:
+        files = (_file(given[key]) for key in ("indptr", "indices", "values"))
+        sparse = SparseEntry(_count(given["num_entries"]), *files)
+        if panels or dtype != "float32":
+            raise InputError("sparse features are float32 and have no panels")
+        return FeatureEntry(num_columns, dtype, names, (), sparse)
     _ranges([(panel.first, panel.last) for panel in panels], num_columns, "columns")
     if any(panel.last - panel.first > WIDEST_PANEL for panel in panels):
         raise InputError(f"a panel has more than {WIDEST_PANEL} columns")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -46,8 +48,10 @@ def neighbourhood(graph: DiskGraph, node: int, hops: int) -> Graph:
             80 * size + known.size * (64 + 8 * graph.num_features),
             f"the surroundings of the node, {known.size:,} nodes and {size:,} edges,",
         )
-    features = None
-    if graph.num_features:
+    features: Any = None
+    if graph.sparse_features is not None:
+        features = graph.sparse_features[known]
+    elif graph.num_features:
         features = np.concatenate([panel.read(known) for panel in graph.panels], axis=1)
     ends = [np.searchsorted(known, np.concatenate(side)) for side in (sources, targets)]
     ids = graph.node_ids(known)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from heterophily.data.disk.graph import DiskGraph, DiskPanel
 from heterophily.data.disk.rows import entries_in_pieces, row_bounds, row_entries
+from heterophily.data.disk.sparse import SparsePanel
 
 Floats = NDArray[np.float64]
 Nodes = NDArray[np.int64]
@@ -145,7 +146,7 @@ class DiskSample:
         return np.flatnonzero(is_in)
 
     def means(
-        self, panel: DiskPanel, factor: NDArray[np.float32] | None = None
+        self, panel: DiskPanel | SparsePanel, factor: NDArray[np.float32] | None = None
     ) -> tuple[Floats, Floats, Floats]:
         """Return the columns of a panel for the sample, their mean over neighbours and over the
         neighbours of neighbours, (n, width) each; with ``factor`` (N,) every row times its own.
@@ -168,7 +169,7 @@ class DiskSample:
         return own.astype(np.float64), one * inverse, two * inverse
 
 
-def gathered(panel: DiskPanel, nodes: Nodes) -> NDArray[np.float32]:
+def gathered(panel: DiskPanel | SparsePanel, nodes: Nodes) -> NDArray[np.float32]:
     """Return the rows of some nodes, ascending, as float32; the file is read front to back."""
     found = np.empty((nodes.size, panel.width), np.float32)
     first = 0

@@ -27,6 +27,7 @@ from heterophily.data.disk.manifest import (
     PartEntry,
     write_manifest,
 )
+from heterophily.data.disk.sparse import is_kept_sparse, write_sparse
 from heterophily.data.folders import held, sync_folder
 from heterophily.data.graph import Graph
 from heterophily.errors import InputError
@@ -45,8 +46,9 @@ def write_disk_graph(
 ) -> DiskGraph:
     """Write a graph that is in memory as a folder, and open it.
 
-    ``dtype`` is the type of the features, float32 or bfloat16. The folder appears whole or not
-    at all; one that exists is refused.
+    ``dtype`` is the type of the features, float32 or bfloat16. Sparse features of float32 are
+    written by their nonzeros where at most a quarter of the entries is one. The folder appears
+    whole or not at all; one that exists is refused.
     """
     target = Path(folder)
     if target.exists():
@@ -101,7 +103,10 @@ def _write_files(
     is_plain = np.array_equal(graph.node_ids, np.arange(graph.num_nodes))
     features = None
     if graph.features is not None:
-        features = _write_panels(folder, graph, panel_width, dtype)
+        if is_kept_sparse(graph.features, dtype):
+            features = write_sparse(folder, graph.features, _names(graph))
+        else:
+            features = _write_panels(folder, graph, panel_width, dtype)
     return Manifest(
         num_nodes=graph.num_nodes,
         num_entries=int(graph.adjacency.nnz),
@@ -149,11 +154,15 @@ def write_ids(folder: Path, chunks: list[Any]) -> FileEntry:
     return FileEntry(path.name, file_sha256(path))
 
 
+def _names(graph: Graph) -> tuple[str, ...]:
+    return graph.feature_names or tuple(f"feature_{at}" for at in range(graph.num_features))
+
+
 def _write_panels(folder: Path, graph: Graph, width: int, dtype: str) -> FeatureEntry:
     matrix: Any = graph.features
     num_columns = graph.num_features
     suffix = "f32" if dtype == "float32" else "bf16"
-    names = graph.feature_names or tuple(f"feature_{column}" for column in range(num_columns))
+    names = _names(graph)
     if sp.issparse(matrix):
         matrix = sp.csc_array(matrix)
 

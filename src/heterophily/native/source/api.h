@@ -78,6 +78,7 @@ struct hp_model {
 };
 
 enum hp_stopping { HP_STOP_WINDOW = 0, HP_STOP_PATIENCE = 1, HP_STOP_NEVER = 2 };
+enum hp_selection { HP_BY_LOSS = 0, HP_BY_ACCURACY = 1, HP_BY_ROC_AUC = 2 };
 enum hp_status { HP_RUNNING = -1, HP_STOPPED = 0, HP_MAX_EPOCHS = 1, HP_DIVERGED = 2, HP_INTERRUPTED = 3,
                  HP_NO_MEMORY = 4 };
 
@@ -86,7 +87,7 @@ struct hp_replica {
   const void* initial;  // parameters, in the order and shapes of the torch module
   double lr, weight_decay;
   uint64_t seed;
-  int32_t is_adamw, stopping, window, select_by_accuracy;
+  int32_t is_adamw, stopping, window, select_by;
   int64_t max_epochs;
   const int32_t *train, *validation, *test;  // node numbers, ascending
   int64_t num_train, num_validation, num_test;

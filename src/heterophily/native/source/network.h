@@ -7,6 +7,7 @@
 #include "dropout.h"
 #include "layer.h"
 #include "loss.h"
+#include "ranking.h"
 #include "score.h"
 
 namespace hp {
@@ -113,7 +114,7 @@ class Network {
   }
 
   // Logits of some rows, after a forward; loss (a sum) and number of right predictions.
-  Score evaluate(const Rows& rows, int32_t* predictions) {
+  Score evaluate(const Rows& rows, int32_t* predictions, Ranked* ranked = nullptr) {
     Layer<T>& last = *layers_.back();
     last.begin_filter();
     const NodeParts parts(rows.count, graph_.num_nodes);
@@ -133,7 +134,9 @@ class Network {
         score.right += predicted == labels_[node];
         const T weight = weights_ == nullptr ? T(1) : weights_[node];
         score.weight += weight;
+        if (ranked) ranked->before(begin + b, logits);
         score.loss += cross_entropy<T>(logits, classes_, labels_[node], false) * weight;
+        if (ranked) ranked->after(begin + b, logits);
       }
     });
     Score total;

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "loss.h"
+#include "ranking.h"
 #include "score.h"
 #include "segments.h"
 
@@ -35,7 +36,7 @@ class Program {
   }
 
   // The last segment on some rows, after a forward pass; their loss and right predictions.
-  Score evaluate(const Rows& rows, int32_t* predictions) {
+  Score evaluate(const Rows& rows, int32_t* predictions, Ranked* ranked = nullptr) {
     begin(0);
     std::vector<Score> scores(num_chunks(rows.count));
     for_blocks(rows, [&](const Rows& nodes, int64_t chunk, int w) {
@@ -49,7 +50,10 @@ class Program {
         const T weight = weights_ == nullptr ? T(1) : weights_[node];
         scores[chunk].right += predicted == labels_[node];
         scores[chunk].weight += weight;
+        const int64_t place = nodes.first - rows.first + row;
+        if (ranked) ranked->before(place, logits.row(row));
         scores[chunk].loss += cross_entropy<T>(logits.row(row), classes_, labels_[node], false) * weight;
+        if (ranked) ranked->after(place, logits.row(row));
       }
     });
     Score total;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "graph.h"
+#include "ranking.h"
 
 namespace hp {
 
@@ -57,6 +58,8 @@ void train_replica(const Graph<T>& graph, const hp_graph& problem, hp_replica& r
   double* losses = replica.history + replica.max_epochs;
   double* accuracies = replica.history + 2 * replica.max_epochs;
   std::vector<int32_t> predictions(graph.num_nodes, -1);
+  const bool by_rank = replica.select_by == HP_BY_ROC_AUC;
+  Ranked ranked(by_rank ? validation.count : 0, problem.num_classes);
   double best = -std::numeric_limits<double>::infinity();
   replica.best_epoch = 0;
   replica.epochs = 0;
@@ -73,7 +76,7 @@ void train_replica(const Graph<T>& graph, const hp_graph& problem, hp_replica& r
     network.forward_training(static_cast<uint64_t>(epoch));
     train_losses[at] = network.train(train, static_cast<uint64_t>(epoch), adam);
     network.forward_evaluation(static_cast<uint64_t>(epoch) + 1);
-    const auto score = network.evaluate(validation, nullptr);
+    const auto score = network.evaluate(validation, nullptr, by_rank ? &ranked : nullptr);
     losses[at] = score.loss / score.weight;
     accuracies[at] = static_cast<double>(score.right) / static_cast<double>(validation.count);
     replica.epochs = epoch;
@@ -82,7 +85,9 @@ void train_replica(const Graph<T>& graph, const hp_graph& problem, hp_replica& r
       status = HP_DIVERGED;
       break;
     }
-    const double value = replica.select_by_accuracy ? accuracies[at] : -losses[at];
+    const double value = by_rank ? roc_auc(ranked, validation.list, validation.count, problem.labels)
+                         : replica.select_by == HP_BY_ACCURACY ? accuracies[at]
+                                                               : -losses[at];
     if (value > best) {
       best = value;
       replica.best_epoch = epoch;
