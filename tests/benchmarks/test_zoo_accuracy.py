@@ -80,14 +80,14 @@ def test_the_page_counts_what_is_near_and_what_is_reached(
 ) -> None:
     paper = published_table("fixed-splits")
     for dataset, shift in (("texas", 0.02), ("cora", 0.05), ("film", -0.05)):
-        cell = script.record_of(tmp_path, "fagcn", dataset)
+        cell = script.record_of(tmp_path, "fagcn", dataset, {})
         published = paper.cell("fagcn", dataset)
         assert published is not None
         for candidate in cell["candidates"]:
             for number in range(max(1, cell["search_splits"])):
                 candidate["runs"][str(number)] = outcome(0.5, published.mean + shift)
         script.path_of(tmp_path, "fagcn", dataset).write_text(json.dumps(cell))
-    lines = script.page(tmp_path).splitlines()
+    lines = script.page(tmp_path, records=tmp_path / "none.json").splitlines()
     row = next(line for line in lines if line.startswith("| fagcn | "))
     assert "| 1, 2 of 3 |" in row
     assert row.count("+") == row.count("*") == 1
@@ -97,11 +97,22 @@ def test_the_page_counts_what_is_near_and_what_is_reached(
 
 
 def test_runs_of_changed_settings_are_not_taken_over(script: ModuleType, tmp_path: Path) -> None:
-    cell = script.record_of(tmp_path, "fagcn", "texas")
+    cell = script.record_of(tmp_path, "fagcn", "texas", {})
     cell["candidates"][0]["runs"] = {"0": outcome(0.5, 0.5)}
     path = script.path_of(tmp_path, "fagcn", "texas")
     path.write_text(json.dumps(cell))
-    assert script.record_of(tmp_path, "fagcn", "texas")["candidates"][0]["runs"]
+    assert script.record_of(tmp_path, "fagcn", "texas", {})["candidates"][0]["runs"]
     cell["candidates"][0]["settings"]["lr"] = 0.123
     path.write_text(json.dumps(cell))
-    assert not script.record_of(tmp_path, "fagcn", "texas")["candidates"][0]["runs"]
+    assert not script.record_of(tmp_path, "fagcn", "texas", {})["candidates"][0]["runs"]
+
+
+def test_records_of_a_cell_take_the_place_of_its_file(script: ModuleType, tmp_path: Path) -> None:
+    file = script.record_of(tmp_path, "fagcn", "cora", {})
+    file["candidates"][0]["runs"] = {"0": outcome(0.5, 0.5)}
+    script.path_of(tmp_path, "fagcn", "cora").write_text(json.dumps(file))
+    settings = file["candidates"][-1]["settings"]
+    cell = {"settings": settings, "validation": [0.7] * 10, "test": [0.8] * 10, "seconds": 20.0}
+    found = script.record_of(tmp_path, "fagcn", "cora", {("fagcn", "cora"): cell})
+    assert script.chosen(found)["settings"] == settings
+    assert script.values_of(found) == [0.8] * 10

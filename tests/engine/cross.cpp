@@ -1,6 +1,6 @@
 // Trains one problem that tests/engine/cross.py wrote to a file, through the C interface and without
 // Python: for processors that only an emulator has. Prints the width of a vector, the bits of every
-// loss, the predictions, a dropout mask, and how far exp and log are from those of the C library.
+// loss, the predictions, a dropout mask, and how far exp, tanh and log are from those of the C library.
 #include <cmath>
 #include <cstdio>
 #include <fstream>
@@ -103,6 +103,19 @@ double worst_exp(double reach) {
   return worst;
 }
 
+template <class T>
+double worst_tanh() {
+  double worst = 0;
+  for (int i = 1; i <= 4000; ++i)
+    for (const double sign : {-1.0, 1.0}) {
+      const T x = static_cast<T>(sign * 0.0025 * i);
+      const double right = std::tanh(static_cast<double>(x));
+      const double found = static_cast<double>(hp::tanh_vector<T>(hp::splat(x))[0]);
+      worst = std::fmax(worst, std::fabs((found - right) / right));
+    }
+  return worst;
+}
+
 double worst_log() {
   double worst = 0;
   for (int i = 1; i <= 2000; ++i) {
@@ -116,8 +129,9 @@ double worst_log() {
 
 int main(int, char** arguments) {
   std::printf("bytes of a vector %d\n", hp_vector_bytes());
-  std::printf("exp within %s, %s; log within %s\n", worst_exp<float>(80) < 2e-7 ? "2e-7" : "MORE",
-              worst_exp<double>(700) < 1e-15 ? "1e-15" : "MORE", worst_log() < 1e-15 ? "1e-15" : "MORE");
+  std::printf("exp within %s, %s; tanh within %s, %s; log within %s\n", worst_exp<float>(80) < 2e-7 ? "2e-7" : "MORE",
+              worst_exp<double>(700) < 1e-15 ? "1e-15" : "MORE", worst_tanh<float>() < 2e-7 ? "2e-7" : "MORE",
+              worst_tanh<double>() < 1e-15 ? "1e-15" : "MORE", worst_log() < 1e-15 ? "1e-15" : "MORE");
   std::ifstream file(arguments[1], std::ios::binary);
   Memory memory(file);
   hp_graph graph{};

@@ -62,3 +62,17 @@ def test_baselines_that_were_trained_later_take_the_place_of_earlier_files(tmp_p
     said = READERS["baselines"](place, tmp_path)
     assert "1 of 153 printed cells (1 on all ten splits)" in said
     assert "mean difference +0.00 points" in said
+
+
+@pytest.mark.parametrize(("search", "said"), [("paper", "36 of 360 searches"), ("small", "42 ")])
+def test_a_figure_drawn_in_full_counts_before_the_runs_of_earlier(
+    tmp_path: Path, search: str, said: str
+) -> None:
+    place = next(found for found in places() if "synthetic_regular" in found.label)
+    study = {"search": search, "nodes_per_class": 400, "max_epochs": 5000, "graphs": 1}
+    study |= {"models": ["sgc-1", "gcn"], "levels": [0.05 * number for number in range(1, 19)]}
+    (tmp_path / "figures").mkdir()
+    (tmp_path / place.record[0]).write_text(json.dumps({"study": study, "units": []}))
+    runs = tmp_path / place.record[-1]
+    runs.write_bytes((ROOT / "results" / place.record[-1]).read_bytes())
+    assert READERS["levels"](place, tmp_path).startswith(said)

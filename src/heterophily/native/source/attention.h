@@ -14,11 +14,9 @@ struct IndexOf {
   typedef Type Vec __attribute__((vector_size(HP_VECTOR_BYTES)));
 };
 
-// numbers[places] in every lane; reads as many numbers as a vector has.
+// x[places], lane by lane.
 template <class T>
-HP_INLINE Vec<T> picked(const T* numbers, typename IndexOf<T>::Vec places) {
-  Vec<T> x;
-  std::memcpy(&x, numbers, sizeof x);
+HP_INLINE Vec<T> picked(Vec<T> x, typename IndexOf<T>::Vec places) {
 #if defined(__clang__)
   Vec<T> y;
   for (int i = 0; i < kLanes<T>; ++i) y[i] = x[places[i]];
@@ -46,6 +44,8 @@ class Heads {
       for (int64_t lane = 0; lane < kLanes<T>; ++lane)
         index_.push_back(static_cast<Index>(std::min((column + lane) / width, count - 1) - first));
     }
+    for (int half = 1; half < kLanes<T>; half *= 2)
+      for (int lane = 0; lane < kLanes<T>; ++lane) turned_[half * kLanes<T> + lane] = static_cast<Index>(lane ^ half);
     form_ = count == 1 ? kOneHead : width % kLanes<T> == 0 ? kWholeVectors : kMixedVectors;
   }
 
@@ -68,7 +68,9 @@ class Heads {
     HP_INLINE Vec<T> of(const T* numbers, int i) const {
       if constexpr (Form == kOneHead) return splat(numbers[0]);
       if constexpr (Form == kWholeVectors) return splat(numbers[first[i]]);
-      return picked<T>(numbers + first[i], index[i]);
+      Vec<T> some;
+      std::memcpy(&some, numbers + first[i], sizeof some);
+      return picked<T>(some, index[i]);
     }
   };
   template <int Form, int NV>
@@ -111,23 +113,37 @@ class Heads {
     }
   }
 
-  // One number for each head to the numbers of an edge.
-  HP_INLINE void copy(const T* from, T* to) const {
+  // work(number of heads with their padding), a compile-time constant if it is 1, 4 or 8, else 0.
+  template <class Work>
+  HP_INLINE void with_places(Work&& work) const {
     switch (places) {
-      case 1: *to = *from; return;
-      case 2: std::memcpy(to, from, 2 * sizeof(T)); return;
-      case 4: std::memcpy(to, from, 4 * sizeof(T)); return;
-      case 8: std::memcpy(to, from, 8 * sizeof(T)); return;
-      default: std::memcpy(to, from, static_cast<size_t>(places) * sizeof(T));
+      case 1: return work(std::integral_constant<int, 1>{});
+      case 4: return work(std::integral_constant<int, 4>{});
+      case 8: return work(std::integral_constant<int, 8>{});
+      default: return work(std::integral_constant<int, 0>{});
     }
+  }
+  HP_INLINE void copy(const T* from, T* to) const { std::memcpy(to, from, static_cast<size_t>(places) * sizeof(T)); }
+  // Numbers of the nodes indices[0 .. count], rows of `stride` that begin at `from`, one node after
+  // the other; then `rest` up to whole periods.
+  HP_INLINE void collect(const int32_t* indices, int64_t count, const T* from, int64_t stride, T rest, T* to) const {
+    with_places([&](auto constant) HP_INLINE_LAMBDA {
+      const int64_t each = constant.value > 0 ? constant.value : places;
+      for (int64_t e = 0; e < count; ++e)
+        std::memcpy(to + e * each, from + indices[e] * stride, static_cast<size_t>(each) * sizeof(T));
+    });
+    finish(count, rest, to);
+  }
+  HP_INLINE void finish(int64_t edges, T rest, T* numbers) const {
+    for (int64_t p = edges * places, end = size(edges); p < end; ++p) numbers[p] = rest;
   }
   // numbers[places] again and again, up to a period.
   void repeat(T* numbers) const {
     for (int64_t i = places; i < period; ++i) numbers[i] = numbers[i - places];
   }
 
-  // numbers[j] = join(the values of term(p) at p = j, j + period, .. < size), then lanes of one head are
-  // joined, halves with halves. Repeated up to a period.
+  // numbers[j] = join(the values of term(p) at p = j, j + period, .. < size); then lanes of one head are
+  // joined, halves with halves, and all of them hold the answer.
   template <class Term, class Join>
   HP_INLINE void reduce(int64_t size, Vec<T> start, Term&& term, Join&& join, T* numbers) const {
     for (int64_t j = 0; j < period; j += kWide<T>) {
@@ -138,12 +154,10 @@ class Heads {
         HP_UNROLL
         for (int i = 0; i < kParts; ++i) part[i] = join(part[i], term(p + i * kLanes<T>, j + i * kLanes<T>));
       }
+      if (places < kWide<T>) fold(part, join);
       HP_UNROLL
       for (int i = 0; i < kParts; ++i) store(numbers + j + i * kLanes<T>, part[i]);
     }
-    for (int64_t half = period / 2; half >= places; half /= 2)
-      for (int64_t i = 0; i < half; ++i) numbers[i] = join(numbers[i], numbers[i + half]);
-    repeat(numbers);
   }
   template <class Term>
   HP_INLINE void sum(int64_t size, Term&& term, T* numbers) const {
@@ -157,8 +171,26 @@ class Heads {
 
  private:
   using Index = typename IndexOf<T>::Type;
+
+  template <class Join>
+  HP_INLINE void fold(Vec<T>* part, Join&& join) const {
+    HP_UNROLL
+    for (int half = kParts / 2; half > 0; half /= 2) {
+      if (half * kLanes<T> < places) return;
+      HP_UNROLL
+      for (int i = 0; i < kParts; ++i)
+        if ((i & half) == 0) part[i] = part[i + half] = join(part[i], part[i + half]);
+    }
+    for (int half = kLanes<T> / 2; half >= places; half /= 2) {
+      typename IndexOf<T>::Vec turned;
+      std::memcpy(&turned, turned_ + half * kLanes<T>, sizeof turned);
+      HP_UNROLL
+      for (int i = 0; i < kParts; ++i) part[i] = join(part[i], picked<T>(part[i], turned));
+    }
+  }
   std::vector<int64_t> first_;  // head of the first lane of each vector of columns
   std::vector<Index> index_;    // heads of all lanes, counted from there
+  Index turned_[kLanes<T> * kLanes<T>] = {};  // row `half`: each lane's place when halves of 2 * half change places
   int form_;
 };
 
@@ -207,21 +239,28 @@ struct HeadSums {
   }
 };
 
-// use(column of a vector, sum, second sum or 0) for all columns of a row.
-template <class T, class Use>
+// use(column of a vector, sum, second sum or 0) for all columns of a row; the sums times `scale`, a number for
+// each head, if there is one.
+template <class T, bool Scaled, class Use>
 HP_INLINE void sum_by_heads(const Sparse<T>& matrix, int64_t row, const T* dense, int64_t stride,
-                            const Heads<T>& heads, const T* one, const T* two, Use&& use) {
+                            const Heads<T>& heads, const T* one, const T* two, const T* scale, Use&& use) {
   const auto with = [&](auto form, auto both) HP_INLINE_LAMBDA {
     constexpr bool kBoth = decltype(both)::value;
     for_tiles<T, 2>(stride, [&](auto tile, int64_t column) {
       using Tile = decltype(tile);
-      const HeadSums<T, Tile, decltype(form)::value, kBoth> sums(matrix, row, dense, stride, heads, one, two,
-                                                                 column);
+      constexpr int kForm = decltype(form)::value, NV = Tile::vectors;
+      const HeadSums<T, Tile, kForm, kBoth> sums(matrix, row, dense, stride, heads, one, two, column);
+      const auto columns = heads.template columns<kForm, NV>(column);
       HP_UNROLL
-      for (int i = 0; i < Tile::vectors; ++i) {
-        Vec<T> other = {};
-        if constexpr (kBoth) other = sums.second[i];
-        use(column + i * kLanes<T>, sums.first[i], other);
+      for (int i = 0; i < NV; ++i) {
+        Vec<T> first = sums.first[i], second = {};
+        if constexpr (kBoth) second = sums.second[i];
+        if constexpr (Scaled) {
+          const Vec<T> factor = columns.of(scale, i);
+          first = first * factor;
+          second = second * factor;
+        }
+        use(column + i * kLanes<T>, first, second);
       }
     });
   };

@@ -53,22 +53,17 @@ class NeighbourSumStep : public AroundStep<T> {
     for (int64_t row = 0; row < out.rows; ++row) {
       const int64_t node = nodes[row], begin = forth_.indptr[node], edges = forth_.indptr[node + 1] - begin;
       T* sent = buffer.streams.row(0);
-      for (int64_t e = 0; e < edges; ++e)
-        heads_.copy(in[1].row(forth_.indices[begin + e]) + heads_.places, sent + e * heads_.places);
+      heads_.collect(forth_.indices + begin, edges, in[1].data + heads_.places, in[1].stride, kNone, sent);
       heads_.copy(in[1].row(node), buffer.own.row(0));
       heads_.repeat(buffer.own.row(0));
       weigh(node, edges, buffer, trains);
       drop(begin, edges, nullptr, buffer, trains);
-      const T* scale = buffer.own.row(1);
-      sum_by_heads<T>(forth_, node, in[0].data, this->stride, heads_, sent, trains ? buffer.streams.row(1) : nullptr,
-                      [&](int64_t j, Vec<T> first, Vec<T> second) HP_INLINE_LAMBDA {
-                        store(out.row(row) + j, first);
-                        if (trains) store(slope.row(row) + j, second);
-                      });
-      heads_.for_columns(scale, scale, [&](int64_t j, Vec<T> factor, Vec<T>) HP_INLINE_LAMBDA {
-        store(out.row(row) + j, load(out.row(row) + j) * factor);
-        if (trains) store(slope.row(row) + j, load(slope.row(row) + j) * factor);
-      });
+      sum_by_heads<T, true>(forth_, node, in[0].data, this->stride, heads_, sent,
+                            trains ? buffer.streams.row(1) : nullptr, buffer.own.row(1),
+                            [&](int64_t j, Vec<T> first, Vec<T> second) HP_INLINE_LAMBDA {
+                              store(out.row(row) + j, first);
+                              if (trains) store(slope.row(row) + j, second);
+                            });
     }
   }
   void backward(const Rows& nodes, const Backward<T>& given) override {
@@ -91,23 +86,20 @@ class NeighbourSumStep : public AroundStep<T> {
     const int64_t places = heads_.places;
     for (int64_t row = 0; row < given.to_in.view.rows; ++row) {
       const int64_t node = nodes[row], begin = back_.indptr[node], edges = back_.indptr[node + 1] - begin;
-      const int64_t size = heads_.size(edges), numbers = seen_.columns() / places;
-      for (int64_t e = 0; e < edges; ++e) {
-        const T* from = seen_.row(back_.indices[begin + e]);
-        for (int64_t i = 0; i < numbers; ++i) heads_.copy(from + i * places, buffer.streams.row(i) + e * places);
-      }
-      for (int64_t i = 0; i < numbers; ++i)
-        std::fill(buffer.streams.row(i) + edges * places, buffer.streams.row(i) + size, T(0));
+      for (int64_t i = 0; i * places < seen_.columns(); ++i)
+        heads_.collect(back_.indices + begin, edges, seen_.data() + i * places, seen_.stride(), T(0),
+                       buffer.streams.row(i));
       heads_.copy(given.in[1].row(node) + places, buffer.own.row(0));
       heads_.repeat(buffer.own.row(0));
       weigh_back(begin, edges, buffer);
       drop(begin, edges, edge_.data(), buffer, true);
       T* steep = buffer.columns.row(0);
-      sum_by_heads<T>(back_, node, given.to_out.data, this->stride, heads_, buffer.streams.row(0),
-                      buffer.streams.row(1), [&](int64_t j, Vec<T> first, Vec<T> second) HP_INLINE_LAMBDA {
-                        given.to_in.give(row, j, first);
-                        store(steep + j, second);
-                      });
+      sum_by_heads<T, false>(back_, node, given.to_out.data, this->stride, heads_, buffer.streams.row(0),
+                             buffer.streams.row(1), nullptr,
+                             [&](int64_t j, Vec<T> first, Vec<T> second) HP_INLINE_LAMBDA {
+                               given.to_in.give(row, j, first);
+                               store(steep + j, second);
+                             });
       T* to_sender = to_scores_.row(node) + places;
       heads_.products(steep, given.in[0].row(node), buffer.own.row(0));
       for (int64_t k = 0; k < heads_.count; ++k) to_sender[k] = buffer.own.row(0)[k] - buffer.own.row(1)[k];
@@ -115,6 +107,7 @@ class NeighbourSumStep : public AroundStep<T> {
   }
 
  protected:
+  static constexpr T kNone = T(-1e30);  // a score without an edge
   // What a worker needs for the node at hand.
   struct Buffer {
     Matrix<T> streams;  // numbers of its edges
@@ -188,12 +181,10 @@ class AttentionStep final : public NeighbourSumStep<T> {
 
   // Weights before the division by their sum, which is left to the factor.
   void weigh(int64_t node, int64_t edges, Buffer& buffer, bool trains) override {
-    const int64_t places = heads_.places, size = heads_.size(edges), end = edges * places;
+    const int64_t places = heads_.places, size = heads_.size(edges);
     T *weight = buffer.streams.row(0), *slope = buffer.streams.row(1);
     T *received = buffer.own.row(0), *factor = buffer.own.row(1), *top = buffer.own.row(2), *sum = buffer.own.row(3);
-    std::fill(factor, factor + heads_.period, T(0));
-    if (edges == 0) return;
-    std::fill(weight + end, weight + size, kNone);
+    if (edges == 0) return std::fill(factor, factor + heads_.period, T(0));
     heads_.largest(size, [&](int64_t p, int64_t j) HP_INLINE_LAMBDA {
       const Vec<T> x = load(weight + p) + load(received + j), score = x > Vec<T>{} ? x : x * below_;
       store(weight + p, score);
@@ -204,11 +195,11 @@ class AttentionStep final : public NeighbourSumStep<T> {
       store(weight + p, w);
       if (trains) store(slope + p, score > Vec<T>{} ? w : w * below_);
     });
-    std::fill(weight + end, weight + size, T(0));
+    heads_.finish(edges, T(0), weight);
     heads_.sum(size, [&](int64_t p, int64_t) HP_INLINE_LAMBDA { return load(weight + p); }, sum);
-    for (int64_t i = 0; i < heads_.period; ++i) factor[i] = T(1) / sum[i];
+    for (int64_t i = 0; i < heads_.period; i += kLanes<T>) store(factor + i, T(1) / load(sum + i));
     if (!trains) return;
-    std::fill(slope + end, slope + size, T(0));
+    heads_.finish(edges, T(0), slope);
     heads_.sum(size, [&](int64_t p, int64_t) HP_INLINE_LAMBDA { return load(slope + p); }, sum);
     T* seen = seen_.row(node);
     heads_.copy(received, seen + kReceived * places);
@@ -241,7 +232,6 @@ class AttentionStep final : public NeighbourSumStep<T> {
 
  private:
   enum { kReceived, kTop, kFactor, kAlong, kSeen };  // r, largest score, 1 / sum, <g, y>
-  static constexpr T kNone = T(-1e30);               // a score without an edge
 
   template <class Use>
   HP_INLINE void for_places(int64_t size, Use&& use) const {

@@ -155,14 +155,15 @@ def draw(data: dict[str, Any]) -> Figure:
         panel.set_ylim(max(0.0, min(values) - 0.12), min(1.0, max(values) + 0.08))
         panel.set_xticks(range(len(bars)), [b["model"] for b in bars], rotation=90, fontsize=6)
         low, high = found["gain"]
-        title = f"{found['graph']}: \u2191 {low:.2f} to {high:.2f}"
-        panel.set_title(f"{title}\n(best other: {best['model']})", fontsize=8.5)
+        title = f"{found['graph']}: {low:+.2f} to {high:+.2f} points"
+        below = f"over the baselines; best other: {best['model']}"
+        panel.set_title(f"{title}\n{below}", fontsize=7.5)
         panel.tick_params(axis="y", labelsize=7.5)
         panel.grid(axis="x", visible=False)
         accuracy_axis(panel)
     hide_rest(axes, len(panels))
     for panel in axes[:, 0]:
-        panel.set_ylabel("test accuracy (%), not from 0", fontsize=8)
+        panel.set_ylabel("test accuracy (%), not from 0", fontsize=7.5)
     figure.legend(
         handles=_key(has_ours), loc="outside upper center", ncols=5, fontsize=8, handlelength=1.6
     )

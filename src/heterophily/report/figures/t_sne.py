@@ -81,6 +81,8 @@ def draw(data: dict[str, Any]) -> Figure:
             panel.spines[side].set_color("#cccccc")
     draw_weights(places[len(maps)], data["weights"])
     places[len(maps)].set_title("weights, output layer", fontsize=8.5)
+    places[len(maps)].set_xlabel("weight", fontsize=8)
+    places[len(maps)].set_ylabel("share of nodes", fontsize=8)
     places[len(maps)].legend(fontsize=7, loc="upper right", handlelength=1.3)
     for panel in [*axes[0, first:], *places[len(maps) + 1 :]]:
         panel.set_visible(False)
@@ -89,7 +91,7 @@ def draw(data: dict[str, Any]) -> Figure:
     handles, names = places[0].get_legend_handles_labels()
     key = figure.legend(
         handles, names, loc="outside upper center", ncols=min(8, len(names)), markerscale=3.5,
-        title=f"{label(data['graph'])}: {said}", title_fontsize=9, fontsize=8,
+        title=f"{label(data['graph'])}: {said}; colours are classes", title_fontsize=9, fontsize=8,
     )  # fmt: skip
     key.get_title().set_color(GREY)
     return figure

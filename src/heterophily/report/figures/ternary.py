@@ -94,7 +94,7 @@ def draw(data: dict[str, Any]) -> Figure:
             panel.plot(*middle.T, "+", color=BLACK, markersize=9)
             _enlarge(panel, places, homophily)
             layer = ("hidden", "output")[column] if len(found["layers"]) > 1 else "only"
-            panel.set_title(f"{label(found['graph'])}, {layer} layer", fontsize=9)
+            panel.set_title(f"{label(found['graph'])}, {layer} layer (cross: mean)", fontsize=9)
             for name, (x, y) in CORNERS.items():
                 below = y == 0
                 panel.annotate(
