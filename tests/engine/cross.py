@@ -39,7 +39,7 @@ NETWORKS = (
     *("gcn", "acm-gcn", "acmii-gcn", "acm-gcn+", "acm-gcn++", "acm-snowball-2"),
     *("res-gcn", "res-sage", "res-acm", "res-acmii", "res-acm+", "res-acmii+"),
     *("gprgnn", "appnp", "bernnet", "gcn+jk", "mixhop", "graphsage", "h2gcn", "linkx", "fsgnn"),
-    *("gcnii", "acm-gcnii*"),
+    *("gcnii", "acm-gcnii*", "acm-sign", "orderedgnn", "glognn"),
     *("gat", "gat+jk", "fagcn", "res-gat", "gat-sep", "res-fagcn"),
 )
 EPOCHS = 30

@@ -25,7 +25,7 @@ MODELS_TRIED = (
     *("acm-gcn", "acmii-gcn", "acm-snowball-2", "acm-gcn++", "gcn"),
     *("res-gcn", "res-sage", "res-acm", "res-acmii", "res-acm+", "res-acmii+"),
     *("gprgnn", "appnp", "bernnet", "gcn+jk", "mixhop", "graphsage", "h2gcn", "linkx", "fsgnn"),
-    *("gcnii", "acm-gcnii*"),
+    *("gcnii", "acm-gcnii*", "acm-sign", "orderedgnn", "glognn"),
     *WITH_HEADS,
     *("fagcn", "res-fagcn"),
 )
@@ -103,6 +103,10 @@ def fuzz(cases: int) -> None:
             options["hidden"] *= options.get("heads", 1)
         elif model == "linkx":
             options["depth"] = 1 if nodes == 1 else 2  # a batch norm needs two nodes
+        elif model == "orderedgnn":
+            options["gates"] = int(rng.choice([1, options["hidden"]]))
+        elif model == "acm-sign":
+            options["hops"] = int(rng.integers(1, 4))
         elif model.startswith("acm-gcnii"):
             options["channels"] = tuple(names[: int(rng.integers(1, 4))])
         elif model.startswith("acm"):

@@ -19,7 +19,7 @@ from heterophily.training.config import TrainConfig
 COVERED = (
     *("gprgnn", "appnp", "bernnet", "gcn+jk", "mixhop", "graphsage", "h2gcn", "linkx", "fsgnn"),
     *("gcnii", "gcnii*", "acm-gcnii", "acm-gcnii*"),
-    *("acm-sign", "dir-acm-sign", "dir-gcn", "dir-sage"),
+    *("acm-sign", "dir-acm-sign", "dir-gcn", "dir-sage", "orderedgnn", "glognn"),
 )
 OPTIONS: list[tuple[str, dict[str, Any]]] = [
     ("gprgnn", {"hops": 1}),
@@ -47,6 +47,12 @@ OPTIONS: list[tuple[str, dict[str, Any]]] = [
     ("fsgnn", {"hops": 2, "use_l2_norm": False, "hidden": 16}),
     ("acm-sign", {"hops": 3, "depth": 1, "input_dropout": 0.3}),
     ("dir-acm-sign", {"hops": 1, "expansion": 2}),
+    ("glognn", {"depth": 1, "hops": 1, "gamma": 0.0}),
+    ("glognn", {"depth": 3, "alpha": 0.0, "beta": 2.0, "delta": 0.9}),
+    ("orderedgnn", {"depth": 1, "input_dropout": 0.3}),
+    ("orderedgnn", {"hidden": 12, "gates": 4, "depth": 3}),
+    ("orderedgnn", {"hidden": 40, "gates": 20, "shares_gate": False}),
+    ("orderedgnn", {"hidden": 6, "gates": 1, "depth": 2}),
     ("gcnii", {"depth": 1, "alpha_l": 0.5}),
     ("gcnii*", {"depth": 2, "channels": ("identity", "high"), "lambda_": 2.0}),
     ("acm-gcnii", {"depth": 2, "use_layer_norm": True, "temperature": 0.7}),
@@ -164,7 +170,9 @@ def test_dense_features_follow_torch(
         assert_twins(problem(model, graph, input_dropout=0.3, hidden=11, epochs=15))
 
 
-@pytest.mark.parametrize("model", ["gprgnn", "mixhop", "h2gcn", "fsgnn", "acm-gcnii*", "linkx"])
+@pytest.mark.parametrize(
+    "model", ["gprgnn", "mixhop", "h2gcn", "fsgnn", "acm-gcnii*", "linkx", "orderedgnn", "glognn"]
+)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_results_do_not_depend_on_the_number_of_threads(
     model: str, dtype: torch.dtype, make_graph: Callable[..., Graph], problem: Callable[..., Any]

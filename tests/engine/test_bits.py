@@ -23,7 +23,7 @@ STACKS = ("res-gcn", "res-sage", "res-acm", "res-acmii", "res-acm+")
 ATTENTION = ("gat", "gat+jk", "fagcn", "res-gat", "gat-sep", "res-fagcn")
 BASELINES = (
     *("gprgnn", "appnp", "bernnet", "gcn+jk", "mixhop", "graphsage", "h2gcn", "linkx", "fsgnn"),
-    *("gcnii", "acm-gcnii*"),
+    *("gcnii", "acm-gcnii*", "acm-sign", "orderedgnn", "glognn"),
 )
 CASES: list[tuple[str, dict[str, Any]]] = [
     *((model, {}) for model in (*MODELS, *STACKS, *ATTENTION, *BASELINES)),

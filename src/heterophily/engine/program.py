@@ -105,6 +105,22 @@ class ProgramBuilder:
         """Return rows divided by their length, as ``torch.nn.functional.normalize`` does."""
         return self._add("unit", (value,), self.width(value), first=1e-12)
 
+    def solve(self, value: int, identity: float, gram: float) -> int:
+        """Return [D K, H K] of x = [D, H] with K the inverse of ``identity * I + gram * HᵀH``."""
+        width = self.width(value)
+        return self._add("solve", (value,), width, first=identity, second=gram)
+
+    def gate(self, value: int, before: int | None = None) -> int:
+        """Return c, the running sums of softmax(x), or b + (1 - b) c with gates b of before."""
+        inputs = (value,) if before is None else (value, before)
+        return self._add("gate", inputs, self.width(value))
+
+    def blend(self, gates: int, value: int, other: int) -> int:
+        """Return k x + (1 - k) y; each gate is that of columns side by side."""
+        width = self.width(value)
+        number = width // self.width(gates)
+        return self._add("blend", (gates, value, other), width, number=number)
+
     def combine(self, values: Sequence[int], coefficients: Tensor, **how: Any) -> int:
         """Return the sum of c_i x_i; ``how``: see :meth:`join`."""
         return self._weighed("combine", values, self.width(values[0]), coefficients, **how)

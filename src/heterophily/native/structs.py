@@ -7,7 +7,8 @@ from ctypes import POINTER, Structure, c_double, c_int32, c_int64, c_uint64, c_v
 RESIDUALS = {"none": 0, "every-layer": 1, "once": 2}
 _KINDS = (
     "features linear propagate norm gelu relu dropout add concat maximum mix batch-norm structure "
-    "scores attention signed-sum bias average elu combine join columns unit"
+    "scores attention signed-sum bias average elu combine join columns unit "
+    "gate blend solve"
 )
 STEPS = {name: number for number, name in enumerate(_KINDS.split())}
 FORMS = {"plain": 0, "softmax": 1, "relu": 2}

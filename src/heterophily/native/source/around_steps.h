@@ -26,6 +26,7 @@ class AroundStep : public Step<T> {
   using Step<T>::Step;
   bool looks_around() const override { return true; }
   // Before a segment with this step, in a training pass: the whole input. `chunks` are those of its rows.
+  virtual bool observes_evaluations() const { return false; }  // too
   virtual void observe(const View<const T>&, const Chunks&, Team&) {}
   // Rows of an input's gradient from all gradients of the output. Of several inputs, the one that was
   // made first asks first.

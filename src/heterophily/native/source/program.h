@@ -9,6 +9,8 @@
 #include "ranking.h"
 #include "score.h"
 #include "segments.h"
+#include "step_kinds.h"
+#include "ties.h"
 
 namespace hp {
 
@@ -18,7 +20,7 @@ class Program {
   Program(const Graph<T>& graph, const hp_task& task, int64_t classes, const int32_t* labels, Team& team)
       : graph_(graph), task_(task), classes_(classes), labels_(labels),
         weights_(static_cast<const T*>(task.weights)), team_(team),
-        steps_(made_steps(graph, *task.program, task.replica.seed, team.size())), layout_(steps_) {
+        steps_(made_steps(graph, *task.program, task.replica.seed, team.size())), layout_(steps_), ties_(steps_) {
     for (int64_t width : layout_.widths) buffers_.emplace_back(graph.num_nodes, width);
     for (const auto& step : steps_) differs_ = differs_ || step->differs_in_training();
     for (int w = 0; w < team.size(); ++w) workers_.push_back(made_worker());
@@ -38,6 +40,7 @@ class Program {
   // The last segment on some rows, after a forward pass; their loss and right predictions.
   Score evaluate(const Rows& rows, int32_t* predictions, Ranked* ranked = nullptr) {
     begin(0);
+    observe(layout_.last_segment());
     std::vector<Score> scores(num_chunks(rows.count));
     for_blocks(rows, [&](const Rows& nodes, int64_t chunk, int w) {
       forward_block(layout_.last_segment(), nodes, workers_[w], false, w);
@@ -113,40 +116,9 @@ class Program {
   static Steps made_steps(const Graph<T>& graph, const hp_program& program, uint64_t seed, int workers) {
     Steps steps;
     for (int64_t i = 0; i < program.num_steps; ++i)
-      steps.push_back(made_step(graph, program, program.steps[i], seed, workers));
+      steps.push_back(made_step<T>(graph, program, program.steps[i], seed, workers));
     return steps;
   }
-  static std::unique_ptr<Step<T>> made_step(const Graph<T>& graph, const hp_program& program,
-                                            const hp_step& spec, uint64_t seed, int workers) {
-    std::vector<int64_t> widths;
-    for (int i = 0; i < spec.num_inputs; ++i) widths.push_back(program.steps[spec.inputs[i]].width);
-    switch (spec.kind) {
-      case HP_FEATURES: return std::make_unique<FeaturesStep<T>>(spec, graph, seed);
-      case HP_STRUCTURE: return std::make_unique<StructureStep<T>>(spec, graph);
-      case HP_LINEAR: return std::make_unique<LinearStep<T>>(spec, widths[0]);
-      case HP_PROPAGATE: return std::make_unique<PropagateStep<T>>(spec, graph);
-      case HP_BATCH_NORM: return std::make_unique<BatchNormStep<T>>(spec);
-      case HP_NORM: return std::make_unique<NormStep<T>>(spec, workers);
-      case HP_GELU: return std::make_unique<GeluStep<T>>(spec);
-      case HP_RELU: return std::make_unique<ReluStep<T>>(spec);
-      case HP_DROPOUT: return std::make_unique<DropoutStep<T>>(spec, seed);
-      case HP_ADD: return std::make_unique<AddStep<T>>(spec);
-      case HP_CONCAT: return std::make_unique<ConcatStep<T>>(spec, widths);
-      case HP_MAXIMUM: return std::make_unique<MaximumStep<T>>(spec);
-      case HP_COMBINE: return std::make_unique<CombineStep<T>>(spec);
-      case HP_JOIN: return std::make_unique<JoinStep<T>>(spec, widths, workers);
-      case HP_COLUMNS: return std::make_unique<ColumnsStep<T>>(spec);
-      case HP_UNIT: return std::make_unique<UnitStep<T>>(spec);
-      case HP_SCORES: return std::make_unique<ScoresStep<T>>(spec, widths[0], workers);
-      case HP_ATTENTION: return std::make_unique<AttentionStep<T>>(spec, graph, widths[1], seed, workers);
-      case HP_SIGNED_SUM: return std::make_unique<SignedSumStep<T>>(spec, graph, widths[1], seed, workers);
-      case HP_BIAS: return std::make_unique<BiasStep<T>>(spec);
-      case HP_AVERAGE: return std::make_unique<AverageStep<T>>(spec);
-      case HP_ELU: return std::make_unique<EluStep<T>>(spec);
-      default: return std::make_unique<MixStep<T>>(spec, workers);
-    }
-  }
-
   Worker made_worker() const {
     Worker worker;
     const size_t count = steps_.size();
@@ -206,9 +178,9 @@ class Program {
 
   // Shows the whole inputs of a segment to the steps that look around, in a training pass.
   void observe(int s) {
-    if (!is_training_) return;
     for (int i : layout_.segments[s].steps)
-      if (steps_[i]->looks_around()) around(i).observe(input(i), Chunks(graph_.num_nodes), team_);
+      if (steps_[i]->looks_around() && (is_training_ || around(i).observes_evaluations()))
+        around(i).observe(input(i), Chunks(graph_.num_nodes), team_);
   }
   AroundStep<T>& around(int i) { return static_cast<AroundStep<T>&>(*steps_[i]); }
   View<const T> input(int i, int k = 0) const {
@@ -413,9 +385,15 @@ class Program {
           store(totals_.row(0) + j, load(totals_.row(0) + j) + load(totals_.row(chunk) + j));
     });
     const std::vector<int>& steps = layout_.segments[s].steps;
-    for (size_t place = 0; place < steps.size(); ++place) {
-      Step<T>& step = *steps_[steps[place]];
-      step.update(step.spec.has_own_rates ? own : adam, totals_.row(0) + offsets_[place], team_);
+    const auto step = [&](int i, const T* totals) {
+      steps_[i]->update(steps_[i]->spec.has_own_rates ? own : adam, totals, team_);
+    };
+    for (size_t place = steps.size(); place-- > 0;) {
+      const T* totals = totals_.row(0) + offsets_[place];
+      if (ties_.has(steps[place]))
+        ties_.add(steps[place], totals, step);
+      else
+        step(steps[place], totals);
     }
   }
 
@@ -427,6 +405,7 @@ class Program {
   Team& team_;
   Steps steps_;
   Layout<T> layout_;
+  Ties<T> ties_;
   std::vector<Matrix<T>> buffers_;
   std::vector<Worker> workers_;
   Matrix<T> totals_;               // gradients of the parameters of a segment, a row for each chunk

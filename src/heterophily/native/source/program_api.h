@@ -31,7 +31,10 @@ enum hp_step_kind {
   HP_JOIN = 20,     // [c_0 x_0, c_1 x_1, ..]
   HP_COLUMNS = 21,  // columns `number` .. of x
   HP_UNIT = 22,     // rows divided by their length, at least `first`
-  HP_NUM_STEP_KINDS = 23
+  HP_GATE = 23,   // the running sums c of softmax(x); with gates b before: b + (1 - b) c
+  HP_BLEND = 24,  // k x + (1 - k) y of k, x, y; a gate k is that of `number` columns
+  HP_SOLVE = 25,  // [D K, H K] of [D, H], K = (first I + second H^T H)^-1
+  HP_NUM_STEP_KINDS = 26
 };
 
 // What the numbers w at `weight` are turned into, one for each input, before they are multiplied with

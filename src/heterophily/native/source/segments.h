@@ -11,12 +11,6 @@
 #include <vector>
 
 #include "around_steps.h"
-#include "attention_steps.h"
-#include "attention_sums.h"
-#include "coefficient_steps.h"
-#include "plain_steps.h"
-#include "row_steps.h"
-#include "weight_steps.h"
 
 namespace hp {
 
