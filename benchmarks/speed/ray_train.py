@@ -6,7 +6,9 @@ Trains acm-sign on a generated graph by one process, then by several under Ray T
 one of these is killed with SIGKILL, Ray starts them again, and they go on after the last finished
 epoch. Prints both results and their largest difference. Ray listens on more than the loopback
 address (docs/cluster.md): run it in a trusted network. With ``--quick`` there is no Ray and no kill:
-one process beside one process.
+one process beside one process. ``--rounding`` has no Ray either: it trains with whole batches, and
+with batches in two halves whose gradients are added in float32 or in float64, and says how far each
+is from a training in float64.
 """
 
 from __future__ import annotations
@@ -19,10 +21,13 @@ import threading
 from pathlib import Path
 
 import numpy as np
+import torch
+from torch.nn.functional import cross_entropy
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from shared import Spent, machine, parser, tell
 
+from heterophily.batches.prepare import channel_batches
 from heterophily.data.graph import Graph
 from heterophily.data.splits import Split
 from heterophily.models.catalog import MODELS
@@ -68,6 +73,52 @@ def training_process() -> int | None:
     return None
 
 
+def rounding(graph: Graph, epochs: int) -> dict[str, float]:
+    """Return the largest difference of logits between ways to add up one training."""
+    spec = MODELS["acm-sign"].with_options(features="numbers", dropout=0.0, hidden=16)
+    part = np.random.default_rng(1).permutation(graph.num_nodes) % 3
+    nodes, labels = np.flatnonzero(part == 0), torch.from_numpy(np.array(graph.labels))
+
+    def trained(halves: int, added: torch.dtype, dtype: torch.dtype) -> torch.Tensor:
+        source = channel_batches(graph, spec)
+        torch.manual_seed(0)
+        model = spec.build(num_nodes=graph.num_nodes, num_features=16, num_classes=3).to(dtype)
+        optimizer = torch.optim.Adam(model.parameters(), lr=0.01, weight_decay=5e-4)
+        for epoch in range(1, epochs + 1):
+            size = max(graph.num_nodes // 60, 2)
+            for inputs, batch in source.batches(nodes, size, seed=0, epoch=epoch, part=np.array):
+                total = None
+                for rank in range(halves):
+                    mine = {k: block[rank::halves].to(dtype) for k, block in inputs.items()}
+                    targets = labels[batch[rank::halves]]
+                    losses = cross_entropy(model.on_rows(mine), targets, reduction="sum")
+                    found = torch.autograd.grad(losses / len(batch), list(model.parameters()))
+                    parts = [each.to(added) for each in found]
+                    total = (
+                        parts
+                        if total is None
+                        else [a + b for a, b in zip(total, parts, strict=True)]
+                    )
+                for parameter, gradient in zip(model.parameters(), total, strict=True):
+                    parameter.grad = gradient.to(dtype)
+                optimizer.step()
+        model.eval()
+        whole = source._blocks(slice(0, graph.num_nodes))
+        with torch.no_grad():
+            return model.on_rows({k: block.to(dtype) for k, block in whole.items()}).double()
+
+    exact = trained(1, torch.float64, torch.float64)
+    ways = {
+        "whole batches": (1, torch.float32),
+        "halves, added in float32": (2, torch.float32),
+        "halves, added in float64": (2, torch.float64),
+    }
+    found = {name: trained(*way, torch.float32) for name, way in ways.items()}
+    one = found["whole batches"]
+    told = {f"{k}, from float64": float((v - exact).abs().max()) for k, v in found.items()}
+    return told | {f"{k}, from whole": float((v - one).abs().max()) for k, v in found.items()}
+
+
 def main() -> None:
     options = parser(__doc__)
     options.add_argument("--folder", type=Path, help="for checkpoints")
@@ -75,12 +126,17 @@ def main() -> None:
     options.add_argument("--epochs", type=int, default=20)
     options.add_argument("--processes", type=int, default=2)
     options.add_argument("--no-kill", action="store_true")
+    options.add_argument("--rounding", action="store_true", help="one process, no Ray")
     options.add_argument("--record", type=Path, help="add a line to this file")
     given = options.parse_args()
     if given.quick:
         given.nodes, given.epochs, given.processes, given.no_kill = 300, 2, 1, True
     os.environ["HETEROPHILY_TOGETHER"] = str(os.getpid())  # workers of Ray inherit it
     graph = made_graph(given.nodes)
+    if given.rounding:
+        line = {"part": "rounding", "nodes": given.nodes, "epochs": given.epochs}
+        tell({**line, **rounding(graph, given.epochs), "machine": machine()}, given.record)
+        return
     part = np.random.default_rng(1).permutation(given.nodes) % 3
     split = Split(part == 0, part == 1, part == 2)
     spec = MODELS["acm-sign"].with_options(features="numbers", dropout=0.0, hidden=16)

@@ -186,7 +186,7 @@ def test_too_small_a_disk_is_said_before_the_work(tmp_path, monkeypatch):
     monkeypatch.setattr(
         "shutil.disk_usage", lambda path: type("Usage", (), {"free": 1000, "total": 1, "used": 1})
     )
-    with pytest.raises(InputError, match="GB on the disk"):
+    with pytest.raises(InputError, match="B on the disk"):
         compute_channels(disk, ChannelRecipe())
     assert not list(disk.folder.glob("channels/*/*.f32"))
 

@@ -75,6 +75,21 @@ def test_a_small_graph_on_disk_is_trained_in_memory(folder, capsys):
     assert "mini-batches" not in printed.err
 
 
+@pytest.mark.parametrize("model", ["gat", "label-propagation"])
+def test_a_model_that_needs_the_whole_graph_predicts_and_explains_from_the_folder(
+    folder, tmp_path, capsys, model
+):
+    kept, table = str(tmp_path / "model"), tmp_path / "predictions.csv"
+    short = [] if model == "label-propagation" else ["--max-epochs", "3"]
+    words = ["--repeats", "1", "--store", "memory:", "--out", kept]
+    assert main(["train", model, str(folder), *short, *words]) == 0
+    assert main(["predict", kept, str(folder), "--out", str(table)]) == 0
+    assert len(table.read_text().splitlines()) == N + 1
+    capsys.readouterr()
+    assert main(["explain", kept, str(folder), "--node", "7"]) == 0
+    assert "Neighbours" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [

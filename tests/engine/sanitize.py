@@ -116,8 +116,8 @@ def fuzz(cases: int) -> None:
                 "use_layer_norm": bool(rng.integers(2)),
             }
         spec = MODELS[model].with_options(**options)
-        # Coefficients of BernNet begin at 0 but for rounding. Where dropout leaves no other gradient,
-        # Adam takes a whole step along rounding.
+        # Coefficients of BernNet begin at 0 but for rounding. Where dropout leaves no others, Adam
+        # takes a whole step along rounding.
         dtype = torch.float64 if seed % 3 or model == "bernnet" else torch.float32
         inputs = GraphInputs.from_graph(graph, spec.inputs, dtype=dtype)
         columns = max(2, graph.num_classes)

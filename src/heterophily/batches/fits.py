@@ -63,16 +63,16 @@ def memory_of(way: str, spec: ModelSpec, size: GraphSize) -> int:
     """Return about how many bytes a training takes.
 
     Full batches were measured at 1e6 nodes, 2e7 entries and 32 features with 64 hidden columns:
-    4.9 GB. The other ways hold a panel of 16 columns, the answers of all nodes and a few batches;
-    samples also want X, its averages where they are used, and the edges in the memory of the
-    system, or every batch waits for the disk.
+    4.9 GB, of which the program itself takes a third of one. The other ways hold a panel of 16
+    columns, the answers of all nodes and a few batches; samples also want X, its averages where
+    they are used, and the edges in the memory of the system, or every batch waits for the disk.
     """
     hidden = int(getattr(spec.options, "hidden", 64))
     nodes, answers = size.num_nodes, 24 * size.num_nodes * size.num_classes
     if way == "full":
         layers = max(2, int(getattr(spec.options, "depth", 2)))
         columns = 8 * size.num_features + 4 * hidden * 7 * layers
-        return 60 * size.num_entries + nodes * columns + answers
+        return _GB // 3 + 60 * size.num_entries + nodes * columns + answers
     panel = 64 * nodes + answers + _GB // 2
     if way == "channels":
         return panel

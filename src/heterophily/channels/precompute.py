@@ -26,7 +26,7 @@ from heterophily.data.disk.files import mapped, write_blocks
 from heterophily.data.disk.graph import DiskGraph
 from heterophily.data.disk.manifest import FileEntry
 from heterophily.data.disk.verify import finite, verify
-from heterophily.data.memory import need
+from heterophily.data.memory import in_units, need
 from heterophily.data.toml_file import read_text
 from heterophily.errors import InputError
 from heterophily.learning.progress import Progress
@@ -221,8 +221,8 @@ class _OnDisk:
         free = shutil.disk_usage(self.folder).free
         if size > free:
             raise InputError(
-                f"the channels of {self.graph.name} need {size / 1e9:,.1f} GB on the disk of "
-                f"{self.folder}, which has {free / 1e9:,.1f} GB free; make room, or name another "
+                f"the channels of {self.graph.name} need {in_units(size)} on the disk of "
+                f"{self.folder}, which has {in_units(free)} free; make room, or name another "
                 "folder: HETEROPHILY_CHANNELS=FOLDER"
             )
         if missing:

@@ -26,7 +26,9 @@ def explain(
     from heterophily.prediction.folder import load_model
 
     loaded = load_model(model)
-    if is_on_disk(graph):
+    from heterophily.prediction.predict_disk import can_read_in_parts
+
+    if is_on_disk(graph) and can_read_in_parts(loaded):
         from heterophily.prediction.explain_disk import explain_on_disk
 
         found = explain_on_disk(loaded, open_any(graph), node)

@@ -56,14 +56,17 @@ def predict(
     """
     from heterophily.prediction.folder import load_model
 
+    loaded = load_model(model)
     if is_on_disk(graph):
-        _predict_disk(load_model(model), open_any(graph), out, as_json=json)
-        return
+        from heterophily.prediction.predict_disk import can_read_in_parts
+
+        if can_read_in_parts(loaded):
+            _predict_disk(loaded, open_any(graph), out, as_json=json)
+            return
     if out is not None and out.suffix != ".csv":
         raise InputError(f"--out {out}: the file ends in .csv")
     from heterophily.prediction.predict import predict as run
 
-    loaded = load_model(model)
     wanted = check_order(order, loaded)
     opened = open_for(loaded, graph, with_labels=False)
     found = run(loaded, opened)

@@ -10,7 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heterophily.batches.prepare import channel_batches, row_channels, sampled_batches
+from heterophily.batches.prepare import (
+    channel_batches,
+    row_channels,
+    sampled_batches,
+    sampled_layers,
+)
 from heterophily.data.atomic import atomic_path
 from heterophily.data.disk.graph import DiskGraph
 from heterophily.errors import InputError
@@ -33,6 +38,14 @@ class PredictedBlock:
     def classes(self) -> NDArray[np.int64]:
         """Most probable class of each node, (n,)."""
         return np.asarray(self.probabilities.argmax(1))
+
+
+def can_read_in_parts(model: TrainedModel) -> bool:
+    """Whether a model answers for a graph that stays on disk; others need it in memory."""
+    specs = [network.spec for network in model.networks]
+    return not model.why_not_inductive and all(
+        row_channels(spec) is not None or sampled_layers(spec) is not None for spec in specs
+    )
 
 
 def check_disk_graph(model: TrainedModel, graph: DiskGraph) -> None:

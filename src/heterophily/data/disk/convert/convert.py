@@ -359,6 +359,6 @@ def _need_space(
     needed, free = space_needed(edges, nodes, columns, dtype), shutil.disk_usage(folder).free
     if needed > free:
         raise InputError(
-            f"{target} needs about {needed / 2**30:,.2f} GB while it is written, {folder} has "
-            f"{free / 2**30:,.2f} GB free; free some space or choose another folder"
+            f"{target} needs about {in_units(needed)} while it is written, {folder} has "
+            f"{in_units(free)} free; free some space or choose another folder"
         )
