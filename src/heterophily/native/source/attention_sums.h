@@ -177,6 +177,7 @@ class AttentionStep final : public NeighbourSumStep<T> {
  protected:
   using Buffer = typename NeighbourSumStep<T>::Buffer;
   using NeighbourSumStep<T>::heads_;
+  using NeighbourSumStep<T>::kNone;
   using NeighbourSumStep<T>::seen_;
 
   // Weights before the division by their sum, which is left to the factor.
@@ -190,16 +191,16 @@ class AttentionStep final : public NeighbourSumStep<T> {
       store(weight + p, score);
       return score;
     }, top);
-    for_places(size, [&](int64_t p, int64_t j) HP_INLINE_LAMBDA {
-      const Vec<T> score = load(weight + p), w = exp_vector(score - load(top + j));
+    heads_.finish(edges, kNone, weight);
+    heads_.sum(size, [&](int64_t p, int64_t j) HP_INLINE_LAMBDA {
+      const Vec<T> score = load(weight + p);
+      const Vec<T> w = score == splat(kNone) ? Vec<T>{} : exp_vector(score - load(top + j));
       store(weight + p, w);
       if (trains) store(slope + p, score > Vec<T>{} ? w : w * below_);
-    });
-    heads_.finish(edges, T(0), weight);
-    heads_.sum(size, [&](int64_t p, int64_t) HP_INLINE_LAMBDA { return load(weight + p); }, sum);
+      return w;
+    }, sum);
     for (int64_t i = 0; i < heads_.period; i += kLanes<T>) store(factor + i, T(1) / load(sum + i));
     if (!trains) return;
-    heads_.finish(edges, T(0), slope);
     heads_.sum(size, [&](int64_t p, int64_t) HP_INLINE_LAMBDA { return load(slope + p); }, sum);
     T* seen = seen_.row(node);
     heads_.copy(received, seen + kReceived * places);
@@ -232,12 +233,6 @@ class AttentionStep final : public NeighbourSumStep<T> {
 
  private:
   enum { kReceived, kTop, kFactor, kAlong, kSeen };  // r, largest score, 1 / sum, <g, y>
-
-  template <class Use>
-  HP_INLINE void for_places(int64_t size, Use&& use) const {
-    const int64_t last = heads_.period - kLanes<T>;
-    for (int64_t p = 0, j = 0; p < size; p += kLanes<T>, j = j == last ? 0 : j + kLanes<T>) use(p, j);
-  }
 
   const T below_;
   Matrix<T> share_;  // sum_j w_ij l'_ij
