@@ -11,6 +11,7 @@ from heterophily.cli.figure import SyntheticOptions, app
 from heterophily.cli.spread import RunOptions
 from heterophily.errors import HeterophilyError
 from heterophily.runs import job
+from heterophily.runs.stores.url import ENVIRONMENT
 from heterophily.studies.synthetic import LEVELS
 
 TINY = ["--levels", "2", "--graphs", "1", "--nodes", "20", "--max-epochs", "3", "--workers", "1"]
@@ -88,6 +89,15 @@ def test_a_second_call_trains_nothing_and_draws_the_same(run, tmp_path, monkeypa
         "modified_aggregation_homophily",
     }
     assert data["study"]["seed"] == 1
+
+
+def test_its_store_is_the_one_of_the_environment_where_no_other_is_named(
+    run, tmp_path, monkeypatch
+) -> None:
+    monkeypatch.setenv(ENVIRONMENT, str(tmp_path / "mine.sqlite"))
+    run("synthetic-metrics", *COMMON, "--levels", "1", "--nodes", "170")
+    assert (tmp_path / "mine.sqlite").is_file()
+    assert not (tmp_path / "pictures" / "runs.sqlite").exists()
 
 
 def test_models_compare_six_on_every_base(run) -> None:

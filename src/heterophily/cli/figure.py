@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -99,7 +100,9 @@ class PlaceOptions:
     store: Annotated[
         str | None,
         typer.Option(
-            "--store", help="Where finished trainings are kept.", show_default="OUT/runs.sqlite"
+            "--store",
+            help="Where finished trainings are kept.",
+            show_default="HETEROPHILY_STORE, else OUT/runs.sqlite",
         ),
     ] = None
     out: Out = Path("figures")
@@ -250,12 +253,12 @@ def _curves(
 
     from heterophily.data.atomic import write_text
     from heterophily.runs.record import versions
-    from heterophily.runs.stores.url import open_store
+    from heterophily.runs.stores.url import ENVIRONMENT, open_store
     from heterophily.studies.synthetic_curves import curves
     from heterophily.studies.synthetic_run import run_study
     from heterophily.training.progress import progress_bar
 
-    kept_in = place.store or place.out / "runs.sqlite"
+    kept_in = place.store or os.environ.get(ENVIRONMENT) or place.out / "runs.sqlite"
     with open_store(kept_in) as store, progress_bar(f"syn-{study.base}") as progress:
         rows = run_study(
             study,
