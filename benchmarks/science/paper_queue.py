@@ -2,7 +2,8 @@
 
     python benchmarks/science/paper_queue.py --store runs.sqlite --until 06:00
 
-The commands are the lines of ``paper_queue.txt``, most valuable first. Each is resumable, so this
+The commands are the lines of ``paper_queue.txt``, most valuable first; STORE in a line is the store
+(tables take it from the environment, figures by option). Each is resumable, so this
 script may be stopped and started at any moment; what is finished is noted in ``STORE.done``. The
 list is read anew after every command: lines can be added, moved or removed while it runs.
 """
@@ -28,6 +29,11 @@ def commands(path: Path) -> list[str]:
     """Return the commands of a list, without remarks and empty lines."""
     lines = (line.split(" # ")[0].strip() for line in path.read_text("utf-8").splitlines())
     return [line for line in lines if line and not line.startswith("#")]
+
+
+def words(command: str, store: Path) -> list[str]:
+    """Return the words of a command, with the store in its place."""
+    return [str(store) if word == "STORE" else word for word in shlex.split(command)]
 
 
 def main() -> int:
@@ -58,7 +64,7 @@ def main() -> int:
         print(f"{datetime.now():%H:%M:%S} {missing[0]}", flush=True)
         start = time.monotonic()
         code = subprocess.run(
-            [sys.executable, "-c", ENTRY, *shlex.split(missing[0])],
+            [sys.executable, "-c", ENTRY, *words(missing[0], given.store)],
             env={**os.environ, "HETEROPHILY_STORE": str(given.store), "OMP_NUM_THREADS": "1"},
             stdout=subprocess.DEVNULL,
         ).returncode

@@ -34,6 +34,14 @@ Attempt = Callable[[Random, Path], str]
 N = 24
 
 
+def sparse_graph() -> Graph:
+    """Return a small graph whose features are written by their nonzeros."""
+    rng = np.random.default_rng(1)
+    words = sp.random_array((30, 24), density=0.1, rng=rng, dtype=np.float32, format="csr")
+    ends = rng.integers(0, 30, (2, 80))
+    return Graph.from_edges(*ends, num_nodes=30, features=words, labels=np.arange(30) % 3)
+
+
 def some_graph(**parts: Any) -> Graph:
     """Return a small graph with everything in it."""
     rng = np.random.default_rng(7)
@@ -557,6 +565,7 @@ TARGETS: dict[str, tuple[Callable[[], Attempt], int]] = {
     "artefacts": (kept.artefacts, 500),
     "recipe .toml": (kept.recipe, 700),
     "graph on disk": (lambda: disk.disk_graph(some_graph()), 1500),
+    "sparse graph on disk": (lambda: disk.disk_graph(sparse_graph()), 1500),
     "channels on disk": (lambda: disk.channels(some_graph()), 500),
     "checkpoint": (disk.checkpoint, 500),
     "typed edges": (disk.typed_edges, 700),

@@ -11,12 +11,20 @@ from torch import Tensor, nn
 from heterophily.batches.blocks import as_block
 from heterophily.batches.runs_of_rows import Nodes, node_batches
 from heterophily.channels.channels import Channels
+from heterophily.channels.operator import WIDEST
 from heterophily.channels.rows import ahead
 from heterophily.layers.channel_linear import Block
 from heterophily.models.networks import RowWise
 
 RELEASE_BYTES = 256 * 2**20
 """Bytes of mapped files that are read before their pages are let go."""
+
+
+AROUND = 1 << 16
+"""Bytes that the system maps around a place of a file that is touched."""
+
+EXACT_NUMBERS = 1 << 23
+"""Numbers of one channel that are in memory at a time while all nodes are evaluated."""
 
 
 class ChannelBatches:
@@ -64,6 +72,7 @@ class ChannelBatches:
         """Do the same, with the mixing weights (n, K) of each layer."""
         assert isinstance(model, RowWise)
         model.eval()
+        size = max(256, min(size, EXACT_NUMBERS // self.channels.num_columns))
         count = self.num_nodes if nodes is None else nodes.size
 
         def read() -> Iterator[tuple[Nodes | slice, Mapping[str, Block]]]:
@@ -76,9 +85,17 @@ class ChannelBatches:
             weights: list[Tensor] = []
             yield rows, model.on_rows(blocks, weights=weights), weights
 
+    def _mapped(self, rows: Nodes | slice) -> int:
+        """Return about how many bytes of files the system maps for rows at random places."""
+        if self.run_length == 1 or isinstance(rows, slice):
+            return 0
+        runs = -(-rows.size // self.run_length)
+        panels = -(-self.channels.num_columns // WIDEST) * len(self.names)
+        return runs * panels * AROUND
+
     def _blocks(self, rows: Nodes | slice) -> dict[str, Block]:
         found = self.channels.rows(self.names, rows)
-        self._read += sum(block.data.nbytes for block in found)
+        self._read += max(sum(block.data.nbytes for block in found), self._mapped(rows))
         if self._read > RELEASE_BYTES:
             self._read = 0
             self.channels.release()

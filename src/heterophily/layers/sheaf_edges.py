@@ -213,7 +213,7 @@ def _upper(size: int) -> list[tuple[int, int]]:
 
 
 def blocks_times(blocks: Tensor, signal: Tensor) -> Tensor:
-    """Multiply blocks (N or 1, d, d) by a signal (N, d, K): whole columns, not small matrices."""
+    """Multiply blocks (N or 1, d, d) by a signal (N, d, K); its gradient works on whole columns."""
     found: Tensor = _BlocksTimes.apply(blocks, signal)  # type: ignore[no-untyped-call]
     return found
 
@@ -222,7 +222,7 @@ class _BlocksTimes(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, blocks: Tensor, signal: Tensor) -> Tensor:
         ctx.save_for_backward(blocks, signal)
-        return _blocks_times(blocks, signal)
+        return blocks @ signal  # a matrix product, so that counters of operations see it
 
     @staticmethod
     @once_differentiable
