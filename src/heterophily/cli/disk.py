@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from heterophily.metrics.statistics import LabelStatistics
 
 _NOT_KEPT = {"weight": "--weight", "edge_type": "--edge-type", "self_loops": "--self-loops"}
-_BYTES_OF_AN_EDGE, _BYTES_OF_A_NODE = 64, 48  # while tables are read into memory
+_BYTES_OF_AN_EDGE, _BYTES_OF_A_NODE = 80, 96  # while tables in memory are diagnosed
+_PROGRAM, _SMALL = 350 * 2**20, 128 * 2**20  # Python with its libraries; tables that never matter
 BIG_TABLES = (".parquet", ".csv", ".tsv")
 """Endings of tables that are read in batches."""
 
@@ -157,7 +158,9 @@ def bytes_beyond_memory(source: GraphSource) -> int:
         return 0
     rows = _rows_of_tables(source)
     needed = _BYTES_OF_AN_EDGE * rows[0] + _BYTES_OF_A_NODE * rows[1]
-    return needed if needed > most_memory(source) else 0
+    if needed <= _SMALL:
+        return 0
+    return needed + _PROGRAM if needed + _PROGRAM > most_memory(source) else 0
 
 
 def diagnose_converted(source: GraphSource, *, quick: bool, seed: int) -> Diagnosis:

@@ -45,7 +45,7 @@ class NeighbourSumStep : public AroundStep<T> {
                 : Mask();
   }
 
-  // The slope of a row: sum_j f'_ij x_j.
+  // The step's slope of a row: sum_j f'_ij x_j; behind a softmax the part of y with scores above 0.
   void forward(const Rows& nodes, const View<const T>* in, const View<T>& out, const View<T>& slope,
                int worker) override {
     Buffer& buffer = buffers_[static_cast<size_t>(worker)];
@@ -115,13 +115,13 @@ class NeighbourSumStep : public AroundStep<T> {
     Matrix<T> columns;
     std::vector<uint32_t> places;  // of the edges' numbers in the mask
     Buffer(const Heads<T>& heads, int64_t edges, int64_t columns)
-        : streams(4, heads.size(edges) + kWide<T>), own(4, heads.period + kWide<T>), columns(1, columns) {}
+        : streams(4, heads.size(edges) + kWide<T>), own(5, heads.period + kWide<T>), columns(1, columns) {}
   };
 
-  // Stream 0 (the senders' scores) to the weights, and stream 1 to their slopes if asked for; own row
-  // 0 holds r, own row 1 is set to a factor of the sums.
+  // Stream 0 (the senders' scores) to the weights, and stream 1 to what the step's slope is summed with,
+  // if asked for; own row 0 holds r, own row 1 is set to a factor of the sums.
   virtual void weigh(int64_t node, int64_t edges, Buffer& buffer, bool trains) = 0;
-  // From <g, y> and <g, slope>: the gradient of r.
+  // From <g, y> and <g, the step's slope>: the gradient of r.
   virtual void to_receiver(int64_t node, const T* along, const T* steep, T* to_score) = 0;
   // Of an edge of a transposed row: the streams hold the receivers' numbers, own row 0 holds s. Streams 0
   // and 1 become weights and slopes; own row 1 what is to be taken off the gradient of s.
@@ -196,25 +196,27 @@ class AttentionStep final : public NeighbourSumStep<T> {
       const Vec<T> score = load(weight + p);
       const Vec<T> w = score == splat(kNone) ? Vec<T>{} : exp_vector(score - load(top + j));
       store(weight + p, w);
-      if (trains) store(slope + p, score > Vec<T>{} ? w : w * below_);
+      if (trains) store(slope + p, score > Vec<T>{} ? w : Vec<T>{});
       return w;
     }, sum);
     for (int64_t i = 0; i < heads_.period; i += kLanes<T>) store(factor + i, T(1) / load(sum + i));
     if (!trains) return;
-    heads_.sum(size, [&](int64_t p, int64_t) HP_INLINE_LAMBDA { return load(slope + p); }, sum);
+    T* above = buffer.own.row(4);
+    heads_.sum(size, [&](int64_t p, int64_t) HP_INLINE_LAMBDA { return load(slope + p); }, above);
     T* seen = seen_.row(node);
     heads_.copy(received, seen + kReceived * places);
     heads_.copy(top, seen + kTop * places);
     heads_.copy(factor, seen + kFactor * places);
-    for (int64_t k = 0; k < places; ++k) share_.row(node)[k] = sum[k] * factor[k];
+    for (int64_t k = 0; k < places; ++k) share_.row(node)[k] = above[k] / sum[k];
   }
 
-  // With t = <g, y> and l' the slope of LeakyReLU:  sum_j w l' (<g, x_j> - t).
+  // With t = <g, y> and l' the slope of LeakyReLU:  sum_j w l' (<g, x_j> - t). Without l' it would be 0, so
+  // the edges with scores above 0 say all; where these are all edges or none, it is 0 without rounding.
   void to_receiver(int64_t node, const T* along, const T* steep, T* to_score) override {
     T* seen = seen_.row(node) + kAlong * heads_.places;
     for (int64_t k = 0; k < heads_.count; ++k) {
       seen[k] = along[k];
-      to_score[k] = steep[k] - along[k] * share_.row(node)[k];
+      to_score[k] = (steep[k] - along[k] * share_.row(node)[k]) * (T(1) - below_);
     }
   }
 
@@ -235,7 +237,7 @@ class AttentionStep final : public NeighbourSumStep<T> {
   enum { kReceived, kTop, kFactor, kAlong, kSeen };  // r, largest score, 1 / sum, <g, y>
 
   const T below_;
-  Matrix<T> share_;  // sum_j w_ij l'_ij
+  Matrix<T> share_;  // of a node's weights, those of scores above 0
 };
 
 // w = tanh(r_i + s_j) times the operator's entry; one head.
