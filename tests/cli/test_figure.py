@@ -19,7 +19,9 @@ COMMON = ["--quick", "--seed", "1", *TINY]
 
 
 @pytest.fixture
-def run(tmp_path):
+def run(tmp_path, monkeypatch):
+    monkeypatch.delenv(ENVIRONMENT)
+
     def call(*arguments):
         result = CliRunner().invoke(app, [*arguments, "--out", str(tmp_path / "pictures")])
         if isinstance(result.exception, HeterophilyError):
