@@ -142,5 +142,5 @@ def test_auto_in_little_memory_chooses_among_models_of_mini_batches(
 
 
 def test_what_fits_no_memory_is_said_before_auto_trains(folder):
-    with pytest.raises(InputError, match="raise HETEROPHILY_MEMORY"):
+    with pytest.raises(InputError, match="raise --memory"):
         auto_on_disk(DiskGraph.open(folder), limit=0)

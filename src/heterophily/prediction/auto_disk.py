@@ -136,7 +136,8 @@ def _candidates(
     if not fitting:
         raise InputError(
             f"{graph.name} with {graph.num_nodes:,} nodes: one panel of 16 columns and the answers "
-            f"of all nodes do not fit into {limit / 2**30:,.1f} GB; raise HETEROPHILY_MEMORY"
+            f"of all nodes do not fit into {limit / 2**30:,.1f} GB; raise --memory "
+            "(in Python HETEROPHILY_MEMORY)"
         )
     for name, way in fitting.items():
         yield name, way, SETTINGS[0]
