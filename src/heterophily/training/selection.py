@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from scipy.special import softmax
 
 from heterophily.errors import InputError
 from heterophily.evaluation.ranking import share_ranked_right
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +50,14 @@ def ranked_right(labels: NDArray[np.int64], logits: Tensor) -> float:
     Two classes: by the difference of the logits. More: one against the rest by probability, the
     mean over the classes that occur.
 
+    >>> import torch
     >>> ranked_right(np.array([0, 1, 1]), torch.tensor([[2.0, 0.0], [3.0, 0.0], [0.0, 1.0]]))
     0.5
     """
-    found = logits.detach().double().cpu()
+    found = logits.detach().double().cpu().numpy()
     if found.shape[1] == 2:
-        return share_ranked_right(labels == 1, (found[:, 1] - found[:, 0]).numpy())
-    shares = torch.softmax(found, 1).numpy()
+        return share_ranked_right(labels == 1, found[:, 1] - found[:, 0])
+    shares = softmax(found, axis=1)
     areas = [share_ranked_right(labels == k, shares[:, k]) for k in np.unique(labels)]
     return sum(areas) / len(areas)
 
