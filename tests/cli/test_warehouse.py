@@ -30,6 +30,7 @@ def test_files_that_exceed_memory_are_diagnosed_on_disk_and_the_answer_says_so(
     words = ["diagnose", "--edges", files[0], "--nodes", files[1], "--quick", "--json"]
     inside = json.loads(run(app, words).stdout)
     monkeypatch.setattr(memory, "SMALLEST_ON_DISK", 0)
+    monkeypatch.setattr("heterophily.cli.disk._SMALL", 0)
     monkeypatch.setattr("heterophily.diagnosis.disk.memory_of_diagnosis", lambda *_: 0)
     with memory_limit(30_000):
         done = run(app, words)
